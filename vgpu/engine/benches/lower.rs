@@ -11,8 +11,9 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use gangway_engine::generate::{Features, Input, Output, pure};
-use gangway_engine::value::{Lanes, Predicate, is_wide};
+use gangway_engine::cranelift::sequence::{Input, Output, pure};
+use gangway_engine::cranelift::value::{Lanes, Predicate, is_wide};
+use gangway_engine::lower::Features;
 use gangway_ptx::forms::{Opcode, table};
 use gangway_ptx::{Meaning, Modifier, Type};
 

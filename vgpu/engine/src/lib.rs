@@ -15,11 +15,12 @@
 //! | [`abi`] | what compiled code and the engine agree on: the state of a warp |
 //! | `code` | what the compiler hands over |
 //! | `work` | the steps of the compiler's passes, counted for tests |
-//! | [`value`] | values of lanes, scalars and vectors |
 //! | `lower` | what instructions compute, as operations on lanes |
-//! | [`generate`] | Cranelift's code of such operations |
 //! | [`support`] | the helpers that compiled code calls |
 //! | `load` | what kernels of a module reach, and where its variables go |
+//! | `analysis` | what is known of a function before code is made of it |
+//! | `generator` | what makes machine code of that |
+//! | [`cranelift`] | the generator that writes Cranelift's code |
 //! | `compile` | from a function to machine code |
 //! | `functions` | the compiled functions of a program, and where their code is kept |
 //! | `output` | what kernels print |
@@ -34,29 +35,30 @@
 //! | `engine` | the interface |
 
 pub mod abi;
+mod analysis;
 mod code;
 mod compile;
+pub mod cranelift;
 mod device;
 mod engine;
 mod fall_back;
 mod fault;
 mod frame;
 mod functions;
-pub mod generate;
+mod generator;
 pub mod guard;
 mod launch;
 mod load;
-mod lower;
+pub mod lower;
 mod output;
 mod program;
 mod run;
 pub mod support;
 mod unified;
-pub mod value;
 mod windows;
 mod work;
 
-pub use compile::compiled;
+pub use cranelift::tier::compiled;
 pub use engine::{Engine, Execution, Options};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};

@@ -58,7 +58,7 @@ impl Program {
         provided: Provided,
     ) -> Result<Self, LoadError> {
         gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
-        crate::compile::leave_short_ways(&mut module);
+        crate::analysis::leave_short_ways(&mut module);
         let module = Arc::new(module);
         let graph = Graph::new(&module);
         let mut places = Places::empty(&module);

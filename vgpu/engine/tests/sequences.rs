@@ -1,4 +1,5 @@
-//! Random sequences of operations, in machine code and by the reference.
+//! Random sequences of operations, in machine code and by the reference. `GANGWAY_SEQUENCES=20000`
+//! tries so many on each kind of processor.
 
 #[allow(dead_code)]
 #[path = "lower/compile.rs"]
@@ -11,8 +12,8 @@ use compile::{Host, Level, SLOT, Slots};
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value as Machine};
 use cranelift_frontend::FunctionBuilder;
-use gangway_engine::generate::{Input, Output, expand};
-use gangway_engine::value::{Lanes, Predicate};
+use gangway_engine::cranelift::sequence::{Input, Output, expand};
+use gangway_engine::cranelift::value::{Lanes, Predicate};
 use gangway_ptx::Type as Ptx;
 use gangway_simt::{
     Builder, Element, Extent, FloatOrder, IntOrder, Op, Sequence, Type, Value, evaluate, verify,

@@ -129,8 +129,8 @@ fn integers(op: Op, element: Element, a: u64, b: u64) -> u64 {
         Op::Add => a.wrapping_add(b),
         Op::Sub => a.wrapping_sub(b),
         Op::Mul => a.wrapping_mul(b),
-        Op::MulHighSigned => (i128::from(x) * i128::from(y) >> bits) as u64,
-        Op::MulHighUnsigned => (u128::from(a) * u128::from(b) >> bits) as u64,
+        Op::MulHighSigned => ((i128::from(x) * i128::from(y)) >> bits) as u64,
+        Op::MulHighUnsigned => ((u128::from(a) * u128::from(b)) >> bits) as u64,
         Op::DivSigned => {
             if y == 0 {
                 u64::MAX

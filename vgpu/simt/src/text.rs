@@ -63,9 +63,11 @@ impl FromStr for Sequence {
             let words: Vec<&str> = code.split_whitespace().collect();
             let parsed = match &*words {
                 [] => Ok(()),
-                ["result", results @ ..] => {
-                    results.iter().try_for_each(|word| Ok(sequence.results.push(value(word, &sequence)?)))
-                }
+                ["result", results @ ..] => results.iter().try_for_each(|word| {
+                    let result = value(word, &sequence)?;
+                    sequence.results.push(result);
+                    Ok(())
+                }),
                 [name, "=", op, rest @ ..] => definition(name, op, rest, &sequence)
                     .map(|definition| sequence.definitions.push(definition)),
                 _ => Err(format!("'{}' is neither a definition nor a result", line.trim())),

@@ -68,7 +68,10 @@ fn what_is_no_sequence_is_refused_by_line() {
     refused("%0 = parameter f32\n%1 = add %0 %0", "line 2: 'add' does not take (f32, f32)");
     refused("%0 = parameter i32\n%1 = plus %0 %0", "line 2: there is no operation 'plus'");
     refused("%0 = constant i32 5", "line 1: '5' does not begin with 0x");
-    refused("%0 = constant i64 0x1ffffffffffffffff", "line 1: '0x1ffffffffffffffff': number too large to fit in target type");
+    refused(
+        "%0 = constant i64 0x1ffffffffffffffff",
+        "line 1: '0x1ffffffffffffffff': number too large to fit in target type",
+    );
 }
 
 #[test]

@@ -7,15 +7,15 @@ use std::path::Path;
 
 use gangway_ptx::{RegisterId, Type};
 
-use super::converged;
-use super::graph::End;
-use super::layout::Place;
-use super::shape::Shape;
 use super::tests::with_unit;
-use super::tier::{Size, tier};
-use super::turns::divides;
-use super::unit::Unit;
 use crate::abi::Flavour;
+use crate::analysis::graph::End;
+use crate::analysis::joins::joins;
+use crate::analysis::layout::Place;
+use crate::analysis::quotients::divides;
+use crate::analysis::shape::Shape;
+use crate::analysis::unit::Unit;
+use crate::cranelift::tier::{Size, tier};
 
 #[test]
 fn analyses_find_what_is_written_down() {
@@ -54,7 +54,7 @@ fn describe(unit: &Unit) -> String {
         ("shape", shape(unit)),
         ("graph", graph(unit)),
         ("liveness", liveness(unit)),
-        ("joins", vec![list("blocks", converged::joins(unit).iter().map(ToString::to_string))]),
+        ("joins", vec![list("blocks", joins(unit).iter().map(ToString::to_string))]),
         ("turns", turns(unit)),
         ("fuel", fuel(unit)),
         ("tier", tiers(unit)),
@@ -122,7 +122,7 @@ fn shape(unit: &Unit) -> Vec<String> {
 
 fn graph(unit: &Unit) -> Vec<String> {
     let loops = unit.graph.loops();
-    let block = |(number, block): (usize, &super::graph::Block)| {
+    let block = |(number, block): (usize, &crate::analysis::graph::Block)| {
         let end = match &block.end {
             End::Jump(to) => format!("jumps to {to}"),
             End::Branch(guard, yes, no) => {

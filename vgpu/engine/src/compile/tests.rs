@@ -4,12 +4,22 @@
 #[path = "../../tests/shapes/mod.rs"]
 mod shapes;
 
-use super::passes::Passes;
-use super::tier::{Tier, tier};
-use super::unit::Unit;
-use super::{BlockShape, Refused, Request, compile, target};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gangway_ptx::{Meaning, Operand as Source, Type};
+use gangway_simt::Extent;
+
+use super::{compile, compile_by};
 use crate::abi::Flavour;
-use crate::generate::Features;
+use crate::analysis::block::BlockShape;
+use crate::analysis::passes::{Pass, Passes};
+use crate::analysis::shape::Shape;
+use crate::analysis::unit::{Refused, Request, Unit};
+use crate::code::Compiled;
+use crate::cranelift::Cranelift;
+use crate::cranelift::tier::{Tier, tier};
+use crate::generator::{Generator, Texts};
+use crate::lower::{self, Features, Operand};
 
 /// Lives as long as the tests.
 fn waits(module: &gangway_ptx::Module) -> &'static [bool] {
@@ -99,11 +109,92 @@ pub(super) fn with_unit<T>(
     abreast: bool,
     what: impl FnOnce(&Unit<'_>) -> T,
 ) -> T {
-    let target = target(Tier::Full).expect("this processor");
+    let features = Cranelift.features().expect("this processor");
     let request = Request { abreast, ..kernel(module, Flavour::Converged) };
     let mut passes = Passes::default();
-    let unit = Unit::new(&request, Features::of(&**target), target.frontend_config(), &mut passes);
+    let unit = Unit::new(&request, features, &mut passes);
     what(&unit.expect("not refused"))
+}
+
+/// A generator that makes no code. It counts what it would make, with nothing of Cranelift's.
+#[derive(Default)]
+struct Counting {
+    blocks: AtomicUsize,
+    operations: AtomicUsize,
+    /// Those that are the same in all lanes.
+    uniform: AtomicUsize,
+}
+
+impl Generator for Counting {
+    fn processor(&self) -> Result<String, Refused> {
+        Ok("a counter".to_owned())
+    }
+
+    fn features(&self) -> Result<Features, Refused> {
+        Ok(Features { fma: true })
+    }
+
+    fn generate(
+        &self,
+        unit: &Unit<'_>,
+        _: Flavour,
+        passes: &mut Passes,
+        texts: Option<&mut Texts>,
+    ) -> Result<Compiled, Refused> {
+        assert!(texts.is_none(), "nobody has asked for texts");
+        passes.run(Pass::Emit, || {
+            self.blocks.fetch_add(unit.graph.blocks.len(), Ordering::Relaxed);
+            for index in unit.graph.blocks.iter().flat_map(|block| block.instructions.clone()) {
+                self.count(unit, index);
+            }
+        });
+        Ok(Compiled::default())
+    }
+}
+
+impl Counting {
+    fn count(&self, unit: &Unit<'_>, index: u32) {
+        let instruction = &unit.body.instructions[index as usize];
+        let opcode = unit.module.opcode(instruction);
+        let Meaning::Compute(compute) = opcode.meaning else { return };
+        let operands = unit.body.operands(instruction).iter().zip(&opcode.expected);
+        let sources =
+            operands.filter(|(operand, expected)| !expected.role.writes() && **operand != Source::Absent);
+        let sources: Vec<Operand> = sources
+            .map(|(&operand, expected)| {
+                let ty = expected.ty.unwrap_or(Type::B64);
+                let constant = match operand {
+                    Source::Integer(value) => Some(value as u64),
+                    _ => None,
+                };
+                let uniform = constant.is_some() || unit.shapes.of(&unit.slots, operand) == Shape::Uniform;
+                let extent = if uniform { Extent::One } else { Extent::Lanes };
+                match ty {
+                    Type::Pred => Operand::Predicate(extent),
+                    ty => Operand::Bits { wide: ty.bits() > 32, extent, constant },
+                }
+            })
+            .collect();
+        let Some(sequence) = lower::pure(compute, &opcode.expected, &sources, self.features().unwrap())
+        else {
+            return;
+        };
+        let made = sequence.definitions.iter().skip(sequence.parameters());
+        self.uniform.fetch_add(made.clone().filter(|made| made.ty.is_one()).count(), Ordering::Relaxed);
+        self.operations.fetch_add(made.count(), Ordering::Relaxed);
+    }
+}
+
+/// Analyses and `lower` need nothing of a generator.
+#[test]
+fn another_generator_plugs_in() {
+    let text = include_str!("../../tests/analyses/collapsed.ptx");
+    let module = gangway_ptx::parse(text).expect("valid PTX");
+    let counting = Counting::default();
+    let code = compile_by(&counting, &kernel(&module, Flavour::Converged));
+    assert_eq!(code, Ok(Compiled::default()));
+    let count = |of: &AtomicUsize| of.load(Ordering::Relaxed);
+    assert_eq!([&counting.blocks, &counting.operations, &counting.uniform].map(count), [3, 17, 4]);
 }
 
 /// The passes that are ours.
@@ -116,7 +207,7 @@ fn passes_take_n_log_n_steps() {
         }
         let steps = |size| {
             let module = large(shape.name, size);
-            let joins = |unit: &Unit<'_>| super::converged::joins(unit).len();
+            let joins = |unit: &Unit<'_>| crate::analysis::joins::joins(unit).len();
             crate::work::of(|| with_unit(&module, false, joins)).1
         };
         let (few, many) = (steps(shape.size.min(500)), steps(4 * shape.size.min(500)));

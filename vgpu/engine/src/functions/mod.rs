@@ -22,7 +22,8 @@ pub use self::cache::CodeCache;
 use self::cache::Key;
 use self::object::CodeObject;
 use crate::abi::Flavour;
-use crate::compile::{self, BlockShape};
+use crate::analysis::block::BlockShape;
+use crate::analysis::unit::Request;
 
 /// Shapes of blocks that code differs by: rows of 32, 16, 8, 4 and 1 lanes.
 const SHAPES: usize = 5;
@@ -202,7 +203,7 @@ impl Functions {
             let code = provided(declared, flavour);
             return code.ok_or_else(|| FaultKind::Undefined(declared.name.to_string()));
         }
-        let request = compile::Request {
+        let request = Request {
             module,
             function,
             symbols: bodies[function as usize],

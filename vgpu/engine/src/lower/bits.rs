@@ -4,7 +4,7 @@ use gangway_ptx::Type;
 use gangway_ptx::meaning::{Bits, Logic, Permute};
 use gangway_simt::{IntOrder, Op, Value};
 
-use super::integer::signed;
+use super::shift::{Direction, shift};
 use super::{Emit, fields};
 
 pub(super) fn logic(e: &mut Emit, op: Logic, ty: Type, sources: &[Value]) -> Option<Value> {
@@ -151,27 +151,6 @@ fn pair_table(e: &mut Emit, b: Value, c: Value, rows: u64) -> Value {
         }
         _ => inverted(e, rows),
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Left,
-    Right,
-}
-
-/// `shl` and `shr`: amounts of the width and more shift everything out.
-pub(super) fn shift(e: &mut Emit, to: Direction, ty: Type, a: Value, amount: Value) -> Value {
-    let bits = ty.bits();
-    // What a register of 32 bits shifts out of a 16-bit value is cut off in the end.
-    let shifted = match to {
-        Direction::Left => e.make(Op::ShiftLeft, &[a, amount]),
-        Direction::Right if ty.is_signed() => {
-            let a = signed(e, a, ty);
-            e.make(Op::ShiftRightSigned, &[a, amount])
-        }
-        Direction::Right => e.make(Op::ShiftRightUnsigned, &[a, amount]),
-    };
-    e.extend(shifted, bits, false)
 }
 
 /// `shf`: 32 bits of the 64 that `b` and `a` make.

@@ -4,7 +4,7 @@ use gangway_ptx::Type;
 use gangway_ptx::meaning::{self, Compare, Comparison, Order};
 use gangway_simt::{Element, FloatOrder, IntOrder, Op, Value};
 
-use super::integer::signed;
+use super::shift::signed;
 use super::{Emit, float, half};
 
 /// Where a comparison holds between values of type `ty`, the element of its type.

@@ -5,7 +5,7 @@ use gangway_ptx::Type;
 use gangway_simt::{Op, Value};
 
 use super::Emit;
-use super::integer::signed;
+use super::shift::signed;
 
 /// The quotient, or the remainder.
 pub(super) fn compute(e: &mut Emit, ty: Type, remainder: bool, a: Value, b: Value) -> Value {

@@ -6,7 +6,7 @@ use gangway_ptx::Type;
 use gangway_simt::{IntOrder, Value};
 
 use super::Emit;
-use super::bits::{Direction, shift};
+use super::shift::{Direction, shift};
 
 const fn unsigned(ty: Type) -> Type {
     if ty.bits() == 64 { Type::B64 } else { Type::B32 }

@@ -7,6 +7,7 @@ use gangway_ptx::Type;
 use gangway_ptx::meaning::{Dot, DotShape, Integer, Packed, Part, Video, VideoOperation, VideoThen};
 use gangway_simt::{IntOrder, Op, Value};
 
+use super::shift::signed;
 use super::{Emit, divide};
 
 /// The result, for a value of one type throughout or a product twice as wide.
@@ -87,11 +88,6 @@ fn extreme(e: &mut Emit, ty: Type, least: bool, relu: bool, a: Value, b: Value) 
     let zero = e.like(chosen, 0);
     let chosen = if relu { e.smax(chosen, zero) } else { chosen };
     e.extend(chosen, ty.bits().max(16), false)
-}
-
-/// The value by its sign: 16-bit values are zero-extended in registers.
-pub(super) fn signed(e: &mut Emit, value: Value, ty: Type) -> Value {
-    if ty.is_signed() { e.extend(value, ty.bits(), true) } else { value }
 }
 
 fn saturating_add(e: &mut Emit, a: Value, b: Value) -> Value {

@@ -1,6 +1,6 @@
 //! The fast paths: what instructions compute from values alone, as sequences of operations.
 //!
-//! `compile` asks [`pure`] for each such instruction; where there is no fast path it calls the
+//! A generator asks [`pure`] for each such instruction; where there is no fast path it calls the
 //! interpreter lane by lane. What is computed here is bit for bit what `gangway-interpreter`
 //! computes, but for the approximations, which stay within the errors that the PTX ISA documents.
 //! Nothing here knows how many lanes there are, or which generator makes machine code of it.
@@ -14,6 +14,7 @@ mod fields;
 mod float;
 mod half;
 mod integer;
+mod shift;
 
 use std::ops::{Deref, DerefMut};
 
@@ -21,6 +22,13 @@ pub(crate) use self::compare::integer_order;
 use gangway_ptx::meaning::{Combine, Compute, Logic};
 use gangway_ptx::{Expected, Type};
 use gangway_simt::{Builder, Element, Extent, Sequence, Type as Form, Value};
+
+/// What the processor can do that sequences are made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Features {
+    /// It has fused products.
+    pub fma: bool,
+}
 
 /// What is known of a source operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +45,19 @@ pub enum Operand {
 
 /// The operations of an instruction whose results depend on nothing but its source operands, of
 /// which one of the sequence's parameters is made each; `expected` is what the opcode says of all
-/// operands, and `fma` whether the processor has fused products. `None` where there is no fast path.
+/// operands. `None` where there is no fast path.
 ///
 /// There are two results where there can be a pair, `d|p`, whether or not it is wanted. Integers
 /// have the type that the opcode expects there, masks stand for predicates. All results are the same
 /// in all lanes if all operands are.
 #[must_use]
-pub fn pure(compute: Compute, expected: &[Expected], operands: &[Operand], fma: bool) -> Option<Sequence> {
-    let mut e = Emit { builder: Builder::new(), fma };
+pub fn pure(
+    compute: Compute,
+    expected: &[Expected],
+    operands: &[Operand],
+    features: Features,
+) -> Option<Sequence> {
+    let mut e = Emit { builder: Builder::new(), fma: features.fma };
     let sources = e.sources(expected, operands);
     let e = &mut e;
     let (first, second) = match compute {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use gangway_interpreter::FaultKind;
 
 use crate::abi::Flavour;
-use crate::compile::BlockShape;
+use crate::analysis::block::BlockShape;
 use crate::launch::KernelLaunch;
 use crate::program::{KernelId, Program};
 

@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::slot::host_of;
 use super::{Job, provided};
 use crate::abi::{ALL, Converged, Flavour, Masked, Warp};
-use crate::compile::BlockShape;
+use crate::analysis::block::BlockShape;
 use crate::device::Device;
 use crate::fault::{Fault, Reason};
 use crate::frame::Frame;

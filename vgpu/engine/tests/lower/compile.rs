@@ -7,8 +7,10 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use gangway_engine::generate::{Features, Input, Output, pure, sink_tests};
-use gangway_engine::value::{Lanes, Predicate, is_wide};
+use gangway_engine::cranelift::processor::{features, suffices};
+use gangway_engine::cranelift::sequence::{Input, Output, pure, sink_tests};
+use gangway_engine::cranelift::value::{Lanes, Predicate, is_wide};
+use gangway_engine::lower::Features;
 use gangway_ptx::forms::Opcode;
 use gangway_ptx::{Meaning, Type};
 
@@ -65,8 +67,8 @@ impl Host {
             enable("has_avx512vbmi", std::is_x86_feature_detected!("avx512vbmi"));
         }
         let isa = isa.finish(settings::Flags::new(flags)).expect("x86-64");
-        assert!(Features::suffices(&*isa));
-        let features = Features::of(&*isa);
+        assert!(suffices(&*isa));
+        let features = features(&*isa);
         Host { isa, features }
     }
 

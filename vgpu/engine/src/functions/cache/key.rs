@@ -5,7 +5,8 @@ use std::hash::{Hash, Hasher};
 use gangway_ptx::Module;
 use sha2::{Digest, Sha256};
 
-use crate::compile::{self, Refused, Request};
+use crate::analysis::unit::{Refused, Request};
+use crate::compile;
 
 /// The hash, which a file's name is made of.
 pub(crate) type Key = [u8; 32];

@@ -28,8 +28,9 @@ pub(crate) use self::key::{Key, digest};
 use self::trust::Distrust;
 use super::object::CodeObject;
 use super::perf_map;
+use crate::analysis::unit::{Refused, Request};
 use crate::code::Compiled;
-use crate::compile::{self, Refused, Request};
+use crate::compile;
 
 const MAGIC: [u8; 8] = *b"gangvgpu";
 /// Magic, checksum, lengths of the code and of the positions.

@@ -1,0 +1,292 @@
+//! Memory in converged code: where the addresses have a shape, it is accessed here, by scalars and
+//! vectors.
+//!
+//! The ends of what is accessed are checked first. If they are not in device memory or not
+//! aligned, helpers do it lane by lane. They find the fault where there is one.
+
+mod batch;
+mod gather;
+mod own;
+mod reach;
+mod single;
+
+use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
+use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Operand, StateSpace, Type};
+
+use reach::Reach;
+
+use crate::abi::LANES;
+use crate::cranelift::emit::Emitter;
+use crate::cranelift::sequence::Input;
+use crate::cranelift::state::{Known, Steps, field};
+use crate::cranelift::value::{Lanes, Predicate, is_wide};
+use crate::support::Helper;
+
+/// Device memory, which may turn out not to be there.
+const fn device_memory() -> MemFlagsData {
+    MemFlagsData::new()
+}
+
+impl Emitter<'_, '_> {
+    /// Branches to where an access is done by a helper, if `wrong`; that place, and where both ways
+    /// meet.
+    fn part(&mut self, wrong: Value) -> (Label, Label) {
+        let (fast, slow, done) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(slow);
+        self.builder.ins().brif(wrong, slow, &[], fast, &[]);
+        self.builder.seal_block(fast);
+        self.builder.seal_block(slow);
+        self.builder.switch_to_block(fast);
+        (slow, done)
+    }
+
+    /// Loads each element for all lanes, zero-extended, if the addresses have a shape. `uniform` is
+    /// whether what is the same in all lanes is to stay so.
+    pub fn load_shaped(
+        &mut self,
+        operand: Operand,
+        access: MemoryAccess,
+        guard: Option<&Predicate>,
+        uniform: bool,
+    ) -> Option<Vec<Known>> {
+        let ty = access.ty;
+        let mut reach = self.reach(operand, access, guard)?;
+        let one = reach.pointers.len() == 1 && reach.step == 0;
+        let bytes = i64::from(access.size());
+        if self.stretches(&reach, access.space, bytes)? {
+            let elsewhere = self.elsewhere(reach.pointers[0], reach.step, bytes);
+            reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
+        }
+        let (slow, done) = self.part(reach.wrong);
+        let count = usize::from(access.vector);
+        // Generic addresses may be of each lane's own memory where that has not been ruled out.
+        let scalars = one && uniform;
+        let rows = !one && reach.step == 0 && access.space == StateSpace::Shared && self.partial.is_none();
+        let mut values = Vec::new();
+        for element in 0..count {
+            let offset = element as i32 * ty.size() as i32;
+            if one || rows {
+                let each: Vec<Value> =
+                    reach.pointers.iter().map(|&pointer| self.load_value(pointer, offset, ty)).collect();
+                if scalars || rows {
+                    values.extend(each);
+                } else {
+                    values.extend(Lanes::Uniform(each[0]).vectors(&mut self.builder));
+                }
+            } else {
+                let lanes = self.load_steps(&reach, offset, ty, count);
+                values.extend(lanes.vectors(&mut self.builder));
+            }
+        }
+        for &value in &values {
+            let ty = self.builder.func.dfg.value_type(value);
+            self.builder.append_block_param(done, ty);
+        }
+        let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
+        self.builder.ins().jump(done, &arguments);
+        self.builder.switch_to_block(slow);
+        let address = self.address(operand);
+        let lanes = self.load_lanes(&address, access, guard);
+        let mut slow_values = Vec::new();
+        for lanes in &lanes {
+            if scalars {
+                slow_values.push(self.running_lane(lanes));
+            } else if rows {
+                let row = LANES / reach.pointers.len();
+                for first in (0..LANES).step_by(row) {
+                    slow_values.push(lanes.lane(&mut self.builder, first));
+                }
+            } else {
+                slow_values.extend(lanes.vectors(&mut self.builder));
+            }
+        }
+        let arguments: Vec<BlockArg> = slow_values.iter().map(|&value| BlockArg::Value(value)).collect();
+        self.builder.ins().jump(done, &arguments);
+        self.builder.seal_block(done);
+        self.builder.switch_to_block(done);
+        let results = self.builder.block_params(done).to_vec();
+        let known = results.chunks(results.len() / count).map(|values| {
+            if scalars {
+                Known::lanes(Lanes::Uniform(values[0]))
+            } else if rows {
+                Known::Steps(Steps { bases: values.into(), step: 0 })
+            } else {
+                Known::lanes(Lanes::Vector(values.into()))
+            }
+        });
+        Some(known.collect())
+    }
+
+    /// The value of a lane that runs, where all those have the same.
+    pub fn running_lane(&mut self, lanes: &Lanes) -> Value {
+        if self.partial.is_none() || matches!(lanes, Lanes::Uniform(_)) {
+            return lanes.lane(&mut self.builder, 0);
+        }
+        lanes.store(&mut self.builder, self.warp, field!(values));
+        let lane = self.builder.ins().ctz(self.mask);
+        let lane = self.builder.ins().uextend(I64, lane);
+        let wide = lanes.wide(&self.builder);
+        self.load_of_lane(lane, wide, field!(values))
+    }
+
+    /// One value, zero-extended.
+    fn load_value(&mut self, pointer: Value, offset: i32, ty: Type) -> Value {
+        let (flags, ins) = (device_memory(), self.builder.ins());
+        match ty.size() {
+            1 => ins.uload8(I32, flags, pointer, offset),
+            2 => ins.uload16(I32, flags, pointer, offset),
+            4 => ins.load(I32, flags, pointer, offset),
+            _ => ins.load(I64, flags, pointer, offset),
+        }
+    }
+
+    fn load_steps(&mut self, reach: &Reach, offset: i32, ty: Type, count: usize) -> Lanes {
+        let size = i64::from(ty.size());
+        let row = LANES / reach.pointers.len();
+        let flags = device_memory();
+        if reach.step == size && count == 1 && size >= 2 {
+            let (vector, per): (Clif, usize) = if is_wide(ty) { (I64X2, 2) } else { (I32X4, 4) };
+            let mut values = Vec::with_capacity(LANES / per);
+            for &pointer in &reach.pointers {
+                for first in (0..row).step_by(per) {
+                    let offset = offset + (first as i64 * size) as i32;
+                    values.push(match size {
+                        2 => self.builder.ins().uload16x4(flags, pointer, offset),
+                        _ => self.builder.ins().load(vector, flags, pointer, offset),
+                    });
+                }
+            }
+            return Lanes::Vector(values.into());
+        }
+        if reach.step == 1 && size == 1 && count == 1 && row >= 8 {
+            let mut values = Vec::with_capacity(LANES / 4);
+            for &pointer in &reach.pointers {
+                for first in (0..row).step_by(8) {
+                    let eight = self.builder.ins().uload8x8(flags, pointer, offset + first as i32);
+                    values.push(self.builder.ins().uwiden_low(eight));
+                    values.push(self.builder.ins().uwiden_high(eight));
+                }
+            }
+            return Lanes::Vector(values.into());
+        }
+        let lane = |lane: usize| {
+            let offset = offset + (reach.step * (lane % row) as i64) as i32;
+            self.load_value(reach.pointers[lane / row], offset, ty)
+        };
+        let lanes: Vec<Value> = (0..LANES).map(lane).collect();
+        let lanes: [Value; LANES] = lanes.try_into().expect("as many as there are lanes");
+        Lanes::from_scalars(&mut self.builder, &lanes)
+    }
+
+    /// Stores for all lanes if the addresses have a shape; whether they have.
+    pub fn store_shaped(
+        &mut self,
+        operand: Operand,
+        values: &[Known],
+        access: MemoryAccess,
+        guard: Option<&Predicate>,
+    ) -> bool {
+        let ty = access.ty;
+        let Some(reach) = self.reach(operand, access, guard) else { return false };
+        let size = i64::from(ty.size());
+        if self.alone.is_some() {
+            let &[pointer] = &reach.pointers[..] else { return false };
+            let (slow, done) = self.part(reach.wrong);
+            for (element, value) in (0i32..).zip(values) {
+                let lanes = self.lanes_of(value);
+                let value = self.running_lane(&lanes);
+                self.store_value(value, pointer, element * ty.size() as i32, ty);
+            }
+            self.store_slowly(slow, done, operand, values, access, guard);
+            return true;
+        }
+        if self.partial.is_some() {
+            // Other lanes' memory may be read where that does no harm, never written.
+            let (&[pointer], [value]) = (&reach.pointers[..], values) else { return false };
+            let (slow, done) = self.part(reach.wrong);
+            let lanes = self.lanes_of(value);
+            self.pass(&[Input::Lanes(lanes)]);
+            let (step, size) = (self.number(reach.step), self.number(size));
+            self.call(Helper::StoreRow, &[self.mask, pointer, step, size]);
+            self.store_slowly(slow, done, operand, values, access, guard);
+            return true;
+        }
+        let (slow, done) = self.part(reach.wrong);
+        let row = LANES / reach.pointers.len();
+        let contiguous = reach.step == size && values.len() == 1 && size >= 4;
+        for (element, value) in values.iter().enumerate() {
+            let offset = (element as i64 * size) as i32;
+            let lanes = self.lanes_of(value);
+            if contiguous {
+                let vectors = lanes.vectors(&mut self.builder);
+                let per = vectors.len() / reach.pointers.len();
+                for (index, &vector) in vectors.iter().enumerate() {
+                    let offset = offset + 16 * (index % per) as i32;
+                    self.builder.ins().store(device_memory(), vector, reach.pointers[index / per], offset);
+                }
+                continue;
+            }
+            if reach.step == 0 {
+                // All lanes of a row store to one place, the last one last.
+                for (index, &pointer) in reach.pointers.iter().enumerate() {
+                    let last = lanes.lane(&mut self.builder, (index + 1) * row - 1);
+                    self.store_value(last, pointer, offset, ty);
+                }
+                continue;
+            }
+        }
+        if !contiguous && reach.step != 0 {
+            let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
+            for lane in 0..LANES {
+                for (element, lanes) in lanes.iter().enumerate() {
+                    let offset = (element as i64 * size + reach.step * (lane % row) as i64) as i32;
+                    let value = lanes.lane(&mut self.builder, lane);
+                    self.store_value(value, reach.pointers[lane / row], offset, ty);
+                }
+            }
+        }
+        self.store_slowly(slow, done, operand, values, access, guard);
+        true
+    }
+
+    /// Ends the fast way of a store, and has a helper do it on the slow way.
+    fn store_slowly(
+        &mut self,
+        slow: Label,
+        done: Label,
+        operand: Operand,
+        values: &[Known],
+        access: MemoryAccess,
+        guard: Option<&Predicate>,
+    ) {
+        self.builder.ins().jump(done, &[]);
+        self.builder.switch_to_block(slow);
+        let address = self.address(operand);
+        let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
+        self.store_lanes(&address, &lanes, access, guard);
+        self.builder.ins().jump(done, &[]);
+        self.builder.seal_block(done);
+        self.builder.switch_to_block(done);
+    }
+
+    fn lanes_of(&mut self, known: &Known) -> Lanes {
+        match known {
+            Known::Input(Input::Lanes(lanes)) => lanes.clone(),
+            Known::Steps(steps) => self.spread(steps),
+            Known::Input(Input::Predicate(_)) => unreachable!("predicates are not stored"),
+        }
+    }
+
+    fn store_value(&mut self, value: Value, pointer: Value, offset: i32, ty: Type) {
+        let flags = device_memory();
+        let narrow = match ty.size() {
+            1 => self.builder.ins().ireduce(I8, value),
+            2 => self.builder.ins().ireduce(I16, value),
+            _ => value,
+        };
+        self.builder.ins().store(flags, narrow, pointer, offset);
+    }
+}

@@ -1,0 +1,139 @@
+//! Accesses of each lane's own memory in converged code, and of one lane's that runs alone: arrays on the
+//! stack, private copies of reductions.
+//!
+//! What is at an offset of one lane is not what is there of another one, so that even an access at one
+//! offset is one for each lane. No two lanes share a place.
+
+use std::ops::RangeInclusive;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_ptx::meaning::MemoryAccess;
+use gangway_ptx::{Operand, StateSpace};
+
+use super::gather::Scattered;
+use crate::cranelift::emit::Emitter;
+use crate::cranelift::sequence::Input;
+use crate::cranelift::state::Checked;
+use crate::cranelift::state::{Known, field};
+use crate::cranelift::value::{Lanes, constant, low_halves};
+use crate::support::FIRST_LOCAL;
+
+impl Emitter<'_, '_> {
+    /// Where accesses of the lanes' own memory go whose base stands in a slot, if they are done here.
+    pub(super) fn scattered_own(
+        &mut self,
+        operand: Operand,
+        slot: u32,
+        offset: i64,
+        access: MemoryAccess,
+    ) -> Option<Scattered> {
+        let addresses = match self.known(slot) {
+            Known::Input(Input::Lanes(Lanes::Vector(addresses))) => addresses,
+            known @ Known::Steps(_) => self.lanes_of(&known).vectors(&mut self.builder),
+            Known::Input(_) => return None,
+        };
+        self.scattered += 1;
+        let bytes = i64::from(access.size());
+        let before = self.checked_before(slot, StateSpace::Local, bytes, offset, true).cloned();
+        let offsets = match &before {
+            Some(checked) => checked.offsets.clone(),
+            None => self.offsets_ahead(operand, StateSpace::Local, bytes),
+        };
+        // An access at the least of the offsets, counted from where local memory begins to be used.
+        let above = offsets.start().wrapping_sub(FIRST_LOCAL as i64) as u32;
+        let above = constant(&mut self.builder, I32X4, above.into());
+        let starts: Vec<Value> = self
+            .narrow_addresses(&addresses)
+            .into_iter()
+            .map(|four| self.builder.ins().iadd(four, above))
+            .collect();
+        let wrong = match before {
+            Some(checked) => checked.wrong,
+            None => {
+                let wrong = self.is_not_own(&starts, &offsets, bytes);
+                let checked = Checked {
+                    space: StateSpace::Local,
+                    bytes,
+                    scattered: true,
+                    offsets: offsets.clone(),
+                    wrong,
+                };
+                self.checked.entry(slot).or_default().push(checked);
+                wrong
+            }
+        };
+        let stride = self.load_fixed_field(I64, field!(local_stride));
+        let mut own = self.load_fixed_field(I64, field!(local));
+        let pointers = std::array::from_fn(|lane| {
+            if lane > 0 {
+                own = self.builder.ins().iadd(own, stride);
+            }
+            let start = self.builder.ins().extractlane(starts[lane / 4], (lane % 4) as u8);
+            let start = self.builder.ins().uextend(I64, start);
+            self.builder.ins().iadd(own, start)
+        });
+        let offset = offset - offsets.start() + FIRST_LOCAL as i64;
+        Some(Scattered { pointers, offset: offset as i32, wrong })
+    }
+
+    /// Where an access of one lane's own memory goes, and nonzero if helpers have to do it.
+    pub(super) fn place_of(&mut self, lane: Value, base: Value, offset: i64, bytes: i64) -> (Value, Value) {
+        let base = match self.builder.func.dfg.value_type(base) == I64 {
+            true => self.builder.ins().ireduce(I32, base),
+            false => base,
+        };
+        let above = (offset as i32).wrapping_sub(FIRST_LOCAL as i32);
+        let start = self.builder.ins().iadd_imm_s(base, i64::from(above));
+        let wrong = self.is_beyond_own(start, start, bytes, bytes);
+        let stride = self.load_fixed_field(I64, field!(local_stride));
+        let own = self.load_fixed_field(I64, field!(local));
+        let before = self.builder.ins().imul(lane, stride);
+        let own = self.builder.ins().iadd(own, before);
+        let start = self.builder.ins().uextend(I64, start);
+        let start = self.builder.ins().iadd_imm_s(start, FIRST_LOCAL as i64);
+        (self.builder.ins().iadd(own, start), wrong)
+    }
+
+    /// What is left of addresses of local memory: wider registers are truncated.
+    fn narrow_addresses(&mut self, addresses: &[Value]) -> Vec<Value> {
+        if self.builder.func.dfg.value_type(addresses[0]) != I64X2 {
+            return addresses.to_vec();
+        }
+        addresses.chunks(2).map(|pair| low_halves(&mut self.builder, pair[0], pair[1])).collect()
+    }
+
+    /// Nonzero where an access at one of the offsets is not within what is used of local memory, or not
+    /// aligned. `starts` is where accesses at the least offset begin.
+    fn is_not_own(&mut self, starts: &[Value], offsets: &RangeInclusive<i64>, bytes: i64) -> Value {
+        let (mut most, mut bits) = (starts[0], starts[0]);
+        for &four in &starts[1..] {
+            most = self.builder.ins().umax(most, four);
+            bits = self.builder.ins().bor(bits, four);
+        }
+        let each = |emit: &mut Self, four: Value| {
+            [0, 1, 2, 3].map(|lane| emit.builder.ins().extractlane(four, lane))
+        };
+        let most = each(self, most).into_iter().reduce(|a, b| self.builder.ins().umax(a, b));
+        let bits = each(self, bits).into_iter().reduce(|a, b| self.builder.ins().bor(a, b));
+        let (Some(most), Some(bits)) = (most, bits) else { unreachable!("a vector has lanes") };
+        self.is_beyond_own(most, bits, bytes + (offsets.end() - offsets.start()), bytes)
+    }
+
+    /// Nonzero if something of this length does not end within what is used of local memory, or is not aligned
+    /// to a number of bytes. Where it begins is counted from where local memory begins to be used, modulo the
+    /// size of an address: what is before that is far behind. `most` is the last such place, `bits` has those of
+    /// all.
+    fn is_beyond_own(&mut self, most: Value, bits: Value, length: i64, bytes: i64) -> Value {
+        let top = self.load_field(I64, field!(local_top));
+        let stride = self.load_fixed_field(I64, field!(local_stride));
+        let top = self.builder.ins().umin(top, stride);
+        let last = self.builder.ins().iadd_imm_s(top, -(FIRST_LOCAL as i64 + length));
+        let most = self.builder.ins().uextend(I64, most);
+        let outside = self.builder.ins().icmp(IntCC::SignedGreaterThan, most, last);
+        let low = self.builder.ins().band_imm_s(bits, bytes - 1);
+        let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
+        self.builder.ins().bor(outside, misaligned)
+    }
+}

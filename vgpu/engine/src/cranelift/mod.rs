@@ -1,0 +1,113 @@
+//! The generator that writes Cranelift's code.
+//!
+//! `masked` and `converged` emit the two flavours of a function. `instructions`, `access`, `call` and
+//! `memory` are what both share, on the [`emit`] of registers and operands; what instructions compute
+//! comes from `lower` and is written by [`sequence`]. `tier` measures a function before.
+
+mod access;
+mod call;
+mod compare;
+mod converged;
+mod emit;
+mod exchange;
+mod homes;
+mod instructions;
+mod masked;
+mod matrix;
+mod memory;
+pub mod processor;
+pub mod sequence;
+mod spend;
+mod state;
+mod steps;
+pub(crate) mod tier;
+mod turns;
+pub mod value;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Function, Signature, UserFuncName};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+
+use self::tier::Tier;
+use crate::abi::Flavour;
+use crate::analysis::passes::{Pass, Passes};
+use crate::analysis::unit::{Refused, Unit};
+use crate::code::Compiled;
+use crate::generator::{Generator, Texts};
+use crate::lower::Features;
+
+/// Cranelift, for this process's processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cranelift;
+
+impl Generator for Cranelift {
+    fn processor(&self) -> Result<String, Refused> {
+        let target = processor::target(Tier::Full)?;
+        let flags = target.isa_flags();
+        let of_processor: String = flags.iter().map(|flag| flag.to_string() + "\n").collect();
+        Ok(target.flags().to_string() + &of_processor)
+    }
+
+    fn features(&self) -> Result<Features, Refused> {
+        Ok(processor::features(&**processor::target(Tier::Full)?))
+    }
+
+    fn generate(
+        &self,
+        unit: &Unit<'_>,
+        flavour: Flavour,
+        passes: &mut Passes,
+        texts: Option<&mut Texts>,
+    ) -> Result<Compiled, Refused> {
+        let tier = passes.run(Pass::Tier, || tier::tier(flavour, unit));
+        tier::count(tier);
+        let target = processor::target(tier)?;
+        let name = UserFuncName::default();
+        let mut context = Context::for_function(Function::with_name_signature(name, signature(flavour)));
+        let mut scratch = FunctionBuilderContext::new();
+        let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
+        let frontend = target.frontend_config();
+        passes.run(Pass::Emit, || match flavour {
+            Flavour::Masked => masked::emit(unit, builder, frontend),
+            Flavour::Converged if tier == Tier::Memory => converged::emit_in_memory(unit, builder, frontend),
+            Flavour::Converged => converged::emit(unit, builder, frontend),
+        });
+        passes.run(Pass::SinkTests, || sequence::sink_tests(&mut context.func));
+        context.set_disasm(texts.is_some());
+        let code = passes
+            .run(Pass::Machine, || context.compile(&**target, &mut ControlPlane::default()).map(drop))
+            .map_err(|error| format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner))
+            .map_err(Refused)
+            .map(|()| context.compiled_code().expect("it has just been compiled"))?;
+        if let Some(texts) = texts {
+            let function = &unit.function.name;
+            texts.push(("clif", format!("; {tier:?}\n{}", context.func.display())));
+            texts.push(("s", code.vcode.clone().unwrap_or_else(|| format!("; no text of '{function}'\n"))));
+        }
+        if !code.buffer.relocs().is_empty() {
+            return Err(Refused(format!("'{}' needs relocations", unit.function.name)));
+        }
+        let locations = code.buffer.get_srclocs_sorted().iter();
+        let positions = locations.filter(|location| !location.loc.is_default());
+        Ok(Compiled {
+            code: code.code_buffer().to_vec(),
+            positions: positions.map(|location| (location.start, location.loc.bits())).collect(),
+        })
+    }
+}
+
+fn signature(flavour: Flavour) -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
+    match flavour {
+        Flavour::Converged => signature.returns.push(AbiParam::new(I32)),
+        Flavour::Masked => {
+            signature.params.extend([AbiParam::new(I64), AbiParam::new(I32)]);
+            signature.returns.push(AbiParam::new(I64));
+        }
+    }
+    signature
+}

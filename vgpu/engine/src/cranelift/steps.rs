@@ -1,0 +1,147 @@
+//! Values of equal steps in converged code: computed once for each row, not for each lane.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
+use gangway_ptx::{Compute, Instruction, Meaning, Opcode, Operand, Type};
+
+use crate::abi::LANES;
+use crate::analysis::shape::{Shape, steps_of, widened, widens};
+use crate::cranelift::emit::Emitter;
+use crate::cranelift::sequence::{self, Input, Output};
+use crate::cranelift::state::{Known, Steps};
+use crate::cranelift::value::{Lanes, is_wide};
+
+impl Emitter<'_, '_> {
+    /// A source as it is known, in the bits of `ty`; none where that takes the values of all lanes.
+    pub fn narrowed(&mut self, known: Known, ty: Type) -> Option<Known> {
+        let wide = |emitter: &Self, value: Value| emitter.builder.func.dfg.value_type(value) == I64;
+        match known {
+            Known::Steps(steps) if ty.bits() >= 32 => {
+                if wide(self, steps.bases[0]) == is_wide(ty) {
+                    return Some(Known::Steps(steps));
+                }
+                if is_wide(ty) {
+                    return None;
+                }
+                let bases = steps.bases.iter().map(|&base| self.builder.ins().ireduce(I32, base)).collect();
+                Some(Known::Steps(Steps { bases, step: steps.step }))
+            }
+            Known::Input(Input::Lanes(Lanes::Uniform(value))) => {
+                Some(Known::lanes(self.fit(Lanes::Uniform(value), ty)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Computes an instruction whose sources have equal steps, if its result has some too. Those
+    /// that are speculative have been checked.
+    pub fn compute_steps(
+        &mut self,
+        opcode: &Opcode,
+        compute: Compute,
+        operands: &[Operand],
+    ) -> Option<Known> {
+        if !self.converged || opcode.expected.iter().any(|expected| expected.ty == Some(Type::Pred)) {
+            return None;
+        }
+        let mut sources = Vec::with_capacity(4);
+        let mut shapes = Vec::with_capacity(4);
+        let mut rows = 1;
+        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
+            if expected.role.writes() || operand == Operand::Absent {
+                continue;
+            }
+            let ty = expected.ty.unwrap_or(Type::B64);
+            let known = self.known_source(operand, ty);
+            let known = self.narrowed(known, ty)?;
+            shapes.push(match &known {
+                Known::Steps(steps) => {
+                    rows = steps.bases.len();
+                    Shape::Steps(steps.step)
+                }
+                Known::Input(_) => Shape::Uniform,
+            });
+            sources.push(known);
+        }
+        let step = if !shapes.iter().any(|shape| matches!(shape, Shape::Steps(_))) {
+            return None;
+        } else if shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Steps(0))) {
+            0
+        } else if widens(compute) && !self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands) {
+            return None;
+        } else {
+            steps_of(opcode.meaning, operands, &shapes)
+                .filter(|step| step.abs() <= crate::analysis::shape::MOST_STEP)?
+        };
+        let mut bases = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let inputs: Vec<Input> = sources
+                .iter()
+                .map(|source| match source {
+                    Known::Steps(steps) => Input::Lanes(Lanes::Uniform(steps.bases[row])),
+                    Known::Input(input) => input.clone(),
+                })
+                .collect();
+            let outputs =
+                sequence::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
+            let Output::Lanes(lanes) = outputs.first else { return None };
+            bases.push(lanes.lane(&mut self.builder, 0));
+        }
+        // A destination that is wider takes the sign of a value that may have wrapped around.
+        let wide = self.builder.func.dfg.value_type(bases[0]) == I64;
+        let register = self.destination(operands[0]).map(|slot| self.ty(slot))?;
+        if is_wide(register) != wide || register.bits() < 32 {
+            return None;
+        }
+        Some(Known::Steps(Steps { bases: bases.into(), step }))
+    }
+
+    /// Whether something that a speculative instruction needs does not hold, as a value that is not
+    /// zero then; none where nothing can be wrong.
+    pub fn expectation(&mut self, instruction: &Instruction) -> Option<Value> {
+        let unit = self.unit;
+        let opcode = unit.module.opcode(instruction);
+        let operands = unit.body.operands(instruction);
+        let (ty, last) = match opcode.meaning {
+            Meaning::Load(_) => return self.expect_memory(operands[1]),
+            Meaning::Compute(compute) => widened(compute)?,
+            _ => return None,
+        };
+        let mut wrong = None;
+        for &operand in &operands[1..=last] {
+            let Known::Steps(steps) = self.known_source(operand, ty) else { continue };
+            let Some(Known::Steps(steps)) = self.narrowed(Known::Steps(steps), ty) else { continue };
+            if steps.step == 0 {
+                continue;
+            }
+            let row = (LANES / steps.bases.len()) as i64;
+            for &base in &steps.bases {
+                let end = self.builder.ins().iadd_imm_s(base, steps.step * (row - 1));
+                let over = self.builder.ins().icmp(beyond(ty.is_signed(), steps.step), end, base);
+                wrong = Some(self.or(wrong, over));
+            }
+        }
+        wrong
+    }
+
+    /// A generic address that is the same in all lanes leads to the same memory in all lanes, and
+    /// not to each lane's own.
+    fn expect_memory(&mut self, operand: Operand) -> Option<Value> {
+        let Lanes::Uniform(address) = self.address(operand) else { return None };
+        let offset = self.builder.ins().iadd_imm_s(address, (LOCAL_WINDOW as i64).wrapping_neg());
+        let size = self.number(LOCAL_SIZE as i64);
+        Some(self.builder.ins().icmp(IntCC::UnsignedLessThan, offset, size))
+    }
+}
+
+/// How the last value of a row compares with the first if it has gone beyond what its type holds.
+pub(crate) fn beyond(signed: bool, step: i64) -> IntCC {
+    match (signed, step > 0) {
+        (true, true) => IntCC::SignedLessThan,
+        (true, false) => IntCC::SignedGreaterThan,
+        (false, true) => IntCC::UnsignedLessThan,
+        (false, false) => IntCC::UnsignedGreaterThan,
+    }
+}

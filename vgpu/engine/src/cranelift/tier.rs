@@ -1,0 +1,260 @@
+//! How much is spent on a function's code, by what it would cost to compile.
+//!
+//! A register of 32 lanes is eight values and more for Cranelift. Its allocation of registers by
+//! backtracking takes time that grows with the square of what lives at once. Allocation in a
+//! single pass takes a step for each value that lives where one of its blocks begins. So what is
+//! large is compiled with less care, and what is larger still keeps its registers in memory. The
+//! limits are far above what compilers make of most kernels.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gangway_ptx::meaning::{Control, Integer};
+use gangway_ptx::{Compute, Meaning, Operand, Type};
+
+use crate::abi::{Flavour, LANES};
+use crate::analysis::graph::{Block, Collective, End};
+use crate::analysis::layout::Place;
+use crate::analysis::liveness::{Listed, accesses, instructions};
+use crate::analysis::shape::Shape;
+use crate::analysis::unit::Unit;
+use crate::cranelift::masked::MANY_BLOCKS;
+use crate::cranelift::value::is_wide;
+
+/// How code is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// Registers are allocated with all care.
+    Full,
+    /// Registers are allocated in one pass: for code that runs through once, and for much code.
+    Quick,
+    /// Converged code is masked code for all lanes, with registers that live across blocks in
+    /// memory. That is not optimised: values that Cranelift moves to other blocks would live all
+    /// the time.
+    Memory,
+}
+
+/// What backtracking is done for.
+const MOST_FULL: Size = Size { values: 1 << 13, live: 1 << 16, handed: 1 << 16 };
+/// What is kept in Cranelift's values at all.
+const MOST_QUICK: Size = Size { values: 1 << 18, live: 1 << 18, handed: 1 << 18 };
+
+/// Instructions of loops under a mask that care is taken of.
+const MOST_CARE: usize = 1024;
+
+/// What masked code is optimised for.
+const MOST_BLOCKS: usize = 512;
+const MOST_INSTRUCTIONS: usize = 1 << 14;
+
+/// What the code of a function would consist of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// Values for Cranelift that instructions make.
+    pub values: u64,
+    /// Those that live where Cranelift's blocks begin, counted for each block.
+    pub live: u64,
+    /// Those that are written to the frame where lanes may part, and read where they may meet.
+    pub handed: u64,
+}
+
+impl Size {
+    /// Of converged code.
+    #[must_use]
+    pub fn of(unit: &Unit<'_>) -> Self {
+        let rows = LANES / usize::from(unit.shape.row.max(1));
+        let slots = unit.slots.types.iter().zip(&unit.shapes.slots);
+        let widths = slots.map(|(&ty, &shape)| width(ty, shape, rows)).collect();
+        let mut walk = Walk { unit, widths, lives: Listed::new(unit.slots.len()), size: Size::default() };
+        for (block, number) in unit.graph.blocks.iter().zip(0u32..) {
+            walk.block(block, number);
+        }
+        walk.size
+    }
+
+    fn fits(&self, most: &Size) -> bool {
+        self.values <= most.values && self.live <= most.live && self.handed <= most.handed
+    }
+}
+
+/// How many values for Cranelift a slot is.
+fn width(ty: Type, shape: Shape, rows: usize) -> u64 {
+    match (ty, shape) {
+        (_, Shape::Uniform | Shape::Nothing) => 1,
+        // Comparisons give them lane by lane.
+        (Type::Pred, _) => 8,
+        (_, Shape::Steps(_)) => rows as u64,
+        (ty, Shape::General) if is_wide(ty) => 16,
+        (_, Shape::General) => 8,
+    }
+}
+
+struct Walk<'a> {
+    unit: &'a Unit<'a>,
+    widths: Vec<u64>,
+    lives: Listed,
+    size: Size,
+}
+
+impl Walk<'_> {
+    /// Counts what lives in a block from its beginning on: a slot does from where it is first
+    /// named, or from before, until the end. That is more than the truth in long blocks, by as much
+    /// as the block is long.
+    fn block(&mut self, block: &Block, number: u32) {
+        let unit = self.unit;
+        let mut live = 0;
+        for &slot in unit.liveness.entering(number) {
+            self.lives.insert(slot);
+            live += self.widths[slot as usize];
+        }
+        self.size.live += live;
+        let mut last = Vec::new();
+        for (index, _) in instructions(block) {
+            let instruction = &unit.body.instructions[index as usize];
+            accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, _| {
+                last.push((slot, index))
+            });
+        }
+        last.sort_unstable_by_key(|&(slot, index)| (slot, std::cmp::Reverse(index)));
+        last.dedup_by_key(|&mut (slot, _)| slot);
+        last.retain(|&(slot, _)| !unit.liveness.leaves(block, slot));
+        last.sort_unstable_by_key(|&(_, index)| index);
+        let mut ends = last.into_iter().peekable();
+        for (index, _) in instructions(block) {
+            let instruction = &unit.body.instructions[index as usize];
+            accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, write| {
+                let width = self.widths[slot as usize];
+                self.size.values += if write { width } else { 0 };
+                if !self.lives.contains(slot) {
+                    self.lives.insert(slot);
+                    live += width;
+                }
+            });
+            if self.parts(index) {
+                self.size.live += live;
+            }
+            self.size.values += self.inner(index);
+            while let Some((slot, _)) = ends.next_if(|&(_, last)| last <= index) {
+                live -= self.widths[slot as usize];
+            }
+        }
+        self.lives.take();
+        self.hand_over(block, number);
+    }
+
+    /// Counts what masked code gets, and gives back.
+    fn hand_over(&mut self, block: &Block, number: u32) {
+        let unit = self.unit;
+        let whole = |&slot: &u32| width(unit.slots.types[slot as usize], Shape::General, 1);
+        let entering = |block: u32| unit.liveness.entering(block).iter().map(whole).sum::<u64>();
+        // Converged code works on matrices without masked code.
+        let own = matches!(block.collective, Some(Collective::Exchange(_)))
+            || block.instructions.clone().next().is_some_and(|index| {
+                let instruction = &unit.body.instructions[index as usize];
+                let opcode = unit.module.opcode(instruction);
+                unit.shapes.is_speculative(&unit.slots, opcode, unit.body.operands(instruction))
+            });
+        if own {
+            self.size.handed += entering(number);
+        }
+        match &block.end {
+            End::Branch(guard, yes, no) => {
+                let slot = unit.slots.of(guard.register, 0);
+                if unit.shapes.slots[slot as usize] != Shape::Uniform {
+                    // The block where they meet needs less than both together.
+                    self.size.handed += 2 * (entering(*yes) + entering(*no));
+                }
+            }
+            End::Call { next, .. } => self.size.handed += entering(*next),
+            End::Table { .. } => self.size.handed += entering(number),
+            _ => {}
+        }
+    }
+
+    /// Values that an instruction's code consists of beyond its results, roughly.
+    fn inner(&self, index: u32) -> u64 {
+        const ACCESS: u64 = 24;
+        const DIVISION: u64 = 256;
+        let opcode = self.unit.module.opcode(&self.unit.body.instructions[index as usize]);
+        match opcode.meaning {
+            Meaning::Compute(Compute::Integer { op: Integer::Div | Integer::Rem, .. }) => DIVISION,
+            _ if self.parts(index) => ACCESS,
+            _ => 0,
+        }
+    }
+
+    /// Whether an instruction is code with blocks of its own, or calls a helper.
+    fn parts(&self, index: u32) -> bool {
+        let unit = self.unit;
+        let instruction = &unit.body.instructions[index as usize];
+        match unit.module.opcode(instruction).meaning {
+            Meaning::Load(_) | Meaning::Store(_) => {
+                unit.body.operands(instruction).iter().all(|operand| match operand {
+                    Operand::Address(gangway_ptx::Base::Symbol(symbol), _) => {
+                        matches!(unit.slots.layout.place(*symbol), Some(Place::Local(_) | Place::Symbol(_)))
+                    }
+                    _ => true,
+                })
+            }
+            Meaning::Atomic(_) | Meaning::Copy(_) | Meaning::Matrix(_) | Meaning::Control(Control::Call) => {
+                true
+            }
+            Meaning::Compute(_)
+            | Meaning::Move { .. }
+            | Meaning::ConvertAddress { .. }
+            | Meaning::IsInSpace(_)
+            | Meaning::Stack(..)
+            | Meaning::Control(_)
+            | Meaning::Barrier(_)
+            | Meaning::Exchange(_)
+            | Meaning::ActiveMask
+            | Meaning::Fence
+            | Meaning::Hint(_) => false,
+        }
+    }
+}
+
+/// How a function's code is made in a flavour.
+///
+/// It is worth taking care in loops, and in kernels, which are a loop over all threads; and under a
+/// mask not even there when there are many blocks, as what lives across them is in memory.
+pub(crate) fn tier(flavour: Flavour, unit: &Unit<'_>) -> Tier {
+    let blocks = unit.graph.blocks.iter().zip(0u32..);
+    let repeats = || blocks.clone().any(|(block, number)| block.end.leads(|next| next <= number));
+    match flavour {
+        Flavour::Converged => {
+            let size = Size::of(unit);
+            if !size.fits(&MOST_QUICK) {
+                Tier::Memory
+            } else if !size.fits(&MOST_FULL) {
+                Tier::Quick
+            } else if unit.function.entry || repeats() {
+                Tier::Full
+            } else {
+                Tier::Quick
+            }
+        }
+        Flavour::Masked
+            if unit.graph.blocks.len() > MOST_BLOCKS || unit.body.instructions.len() > MOST_INSTRUCTIONS =>
+        {
+            Tier::Memory
+        }
+        Flavour::Masked if unit.graph.blocks.len() > MANY_BLOCKS || !repeats() => Tier::Quick,
+        Flavour::Masked => match unit.body.instructions.len() {
+            0..MOST_CARE => Tier::Full,
+            _ => Tier::Quick,
+        },
+    }
+}
+
+static COMPILED: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+
+/// Code has been made of another function.
+pub(crate) fn count(tier: Tier) {
+    COMPILED[tier as usize].fetch_add(1, Ordering::Relaxed);
+}
+
+/// Of how many functions this process has made code, each flavour by itself: with registers
+/// allocated by backtracking, with registers allocated in one pass, and with registers in memory.
+#[must_use]
+pub fn compiled() -> [u64; 3] {
+    COMPILED.each_ref().map(|counter| counter.load(Ordering::Relaxed))
+}
