@@ -16,32 +16,18 @@ use paths::{ItemPath, Use};
 /// The modules of one folder, and which of the others each uses.
 pub type Siblings = BTreeMap<String, BTreeSet<String>>;
 
-/// Modules of one folder that use each other, directly or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Circle {
-    /// The folder's module: `compile`, `compile::memory`.
-    pub folder: &'static str,
-    /// In order.
-    pub modules: &'static [&'static str],
-}
-
 /// Checks the crate in a folder: its table, and the modules of each folder below.
 pub fn check(crate_folder: impl AsRef<Path>) {
-    check_but(crate_folder, &[]);
-}
-
-/// As [`check`], for a crate that has circles left. They are known: another one is a fault, and so
-/// is one that is not there any more, or has become smaller.
-pub fn check_but(crate_folder: impl AsRef<Path>, left: &[Circle]) {
     let source = crate_folder.as_ref().join("src");
-    let root = read(&source.join("lib.rs"));
+    let root = ["lib.rs", "main.rs"].map(|name| source.join(name)).into_iter().find(|file| file.is_file());
+    let root = read(&root.unwrap_or_else(|| panic!("{}: has no root", source.display())));
     let (layers, modules) = (table(&root), Modules::read(&source));
     assert!(!layers.is_empty(), "{}: has no table of modules in its documentation", source.display());
     let (listed, declared): (BTreeSet<_>, BTreeSet<_>) =
         (layers.iter().cloned().collect(), modules.top().collect());
     assert_eq!(listed, declared, "{}: the modules in the table, and those there are", source.display());
 
-    let faults = modules.faults(&layers, left);
+    let faults = modules.faults(&layers);
     assert!(
         faults.is_empty(),
         "{}:\n{}\nMove what both need into a module above them, or hand it in as a parameter.",
@@ -50,9 +36,10 @@ pub fn check_but(crate_folder: impl AsRef<Path>, left: &[Circle]) {
     );
 }
 
-/// The modules in the order of the table: `//! | [`name`] | what |`.
+/// The modules in the order of the first table: `//! | [`name`] | what |`.
 fn table(root: &str) -> Vec<String> {
-    let rows = root.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let lines = root.lines().map(|line| line.strip_prefix("//! |"));
+    let rows = lines.skip_while(Option::is_none).map_while(|row| row.map(str::trim_start));
     rows.filter_map(|row| row.split('`').nth(1).filter(|_| row.starts_with(['[', '`'])))
         .map(str::to_owned)
         .collect()
@@ -142,8 +129,8 @@ impl Modules {
         })
     }
 
-    /// What is wrong with the order of the modules, but for the circles that are `left`.
-    fn faults(&self, layers: &[String], left: &[Circle]) -> Vec<String> {
+    /// What is wrong with the order of the modules.
+    fn faults(&self, layers: &[String]) -> Vec<String> {
         let mut faults = BTreeSet::new();
         let mut folders = BTreeMap::<&[String], Siblings>::new();
         let place = |name: &str| layers.iter().position(|layer| layer == name);
@@ -158,23 +145,15 @@ impl Modules {
             }
         }
         let mut faults: Vec<_> = faults.into_iter().collect();
-        let mut gone = left.to_vec();
         for (folder, siblings) in folders {
-            let folder = folder.join("::");
             for circle in circles(&siblings) {
-                let is_known = |known: &Circle| known.folder == folder && circle == known.modules;
-                if let Some(at) = gone.iter().position(is_known) {
-                    gone.swap_remove(at);
-                } else {
-                    let circle = told(&circle, &siblings);
-                    faults.push(format!("in `{folder}`, modules use each other: {circle}"));
-                }
+                faults.push(format!(
+                    "in `{}`, modules use each other: {}",
+                    folder.join("::"),
+                    told(&circle, &siblings)
+                ));
             }
         }
-        let told = |Circle { folder, modules }: Circle| {
-            format!("in `{folder}`, these are no circle of their own any more: {}", modules.join(", "))
-        };
-        faults.extend(gone.into_iter().map(told));
         faults
     }
 }
@@ -225,7 +204,7 @@ mod tests {
     fn check(texts: &[(&str, &str)], faults: &[&str]) {
         let layers = ["one", "two", "three"].map(str::to_owned);
         let texts = texts.iter().map(|(module, text)| (paths::item_path(module), (*text).to_owned()));
-        assert_eq!(Modules::new(texts).faults(&layers, &[]), faults);
+        assert_eq!(Modules::new(texts).faults(&layers), faults);
     }
 
     #[test]
@@ -258,23 +237,6 @@ mod tests {
     }
 
     #[test]
-    fn circles_that_are_known_have_to_be_there() {
-        let texts = [("one", ""), ("one::a", "use super::b;"), ("one::b", "use super::a;")];
-        let texts = texts.map(|(module, text)| (paths::item_path(module), text.to_owned()));
-        let faults = |left: &[Circle]| Modules::new(texts.clone()).faults(&["one".to_owned()], left);
-        let known = Circle { folder: "one", modules: &["a", "b"] };
-        let other = Circle { folder: "one", modules: &["a", "c"] };
-        assert!(faults(&[known]).is_empty());
-        assert_eq!(
-            faults(&[other]),
-            [
-                "in `one`, modules use each other: a -> b; b -> a",
-                "in `one`, these are no circle of their own any more: a, c"
-            ]
-        );
-    }
-
-    #[test]
     fn what_points_up_is_fine() {
         let three = "//! [`crate::three`]\nuse crate::{one::A, two}; fn f() { let _ = two::B; }";
         check(&[("one", "use std::fmt;"), ("two", "use crate::one::{self, A};"), ("three", three)], &[]);
@@ -298,5 +260,7 @@ mod tests {
     fn the_table_has_modules_that_are_public_and_not() {
         let root = "//! | module | what |\n//! |---|---|\n//! | [`one`] | a |\n//! | `two` | b |\nmod one;";
         assert_eq!(table(root), ["one", "two"]);
+        let another = format!("{root}\n//!\n//! | variable | what |\n//! |---|---|\n//! | `HOME` | c |");
+        assert_eq!(table(&another), ["one", "two"]);
     }
 }

@@ -29,7 +29,7 @@ pub fn item_path(text: &str) -> ItemPath {
 pub fn module(file: &Path) -> ItemPath {
     let file = file.with_extension("");
     let parts = file.iter().map(|part| part.to_str().unwrap().to_owned());
-    parts.filter(|part| part != "mod" && part != "lib").collect()
+    parts.filter(|part| !["mod", "lib", "main"].contains(&part.as_str())).collect()
 }
 
 /// The paths in the text of a module that begin with `crate`, `self`, `super`, a module that is
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn files_are_modules() {
-        for (file, expected) in [("lib.rs", ""), ("a/mod.rs", "a"), ("a/b.rs", "a::b")] {
+        for (file, expected) in [("lib.rs", ""), ("main.rs", ""), ("a/mod.rs", "a"), ("a/b.rs", "a::b")] {
             assert_eq!(module(Path::new(file)), item_path(expected));
         }
     }
