@@ -4,12 +4,12 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events;
 use crate::host_calls::Connection;
 use crate::pool::Pool;
-use crate::present::PresentTable;
 use crate::queue;
 use crate::staging::Staging;
-use crate::stream::StreamRef;
 use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, Stream};
+use gangway_present::PresentTable;
+use gangway_present::StreamRef;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -339,7 +339,7 @@ impl Device {
 
     /// Mapped ranges near an address, for messages.
     pub(crate) fn near(&self, host: usize) -> Vec<HostRange> {
-        let range = |entry: crate::present::EntryRef<'_>| HostRange {
+        let range = |entry: gangway_present::EntryRef<'_>| HostRange {
             begin: entry.host_begin(),
             size: entry.host_end() - entry.host_begin(),
             label: entry.label(),

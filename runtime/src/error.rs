@@ -5,8 +5,8 @@
 
 use crate::allocations::{self, WrongFree};
 use crate::items::Damage;
-use crate::label::Label;
 use gangway_backend::{AllocationKind, SourceLocation};
+use gangway_present::Label;
 use std::fmt;
 
 /// Result of a runtime operation. The error is boxed: it is large, and success

@@ -5,10 +5,10 @@
 //! happens only if somebody watches. Observers are added at start-up and never
 //! removed.
 
-use crate::label::Label;
-use crate::present::Snapshot;
-use crate::stream::StreamRef;
 use gangway_backend::{DevicePtr, Launch, LaunchShape, SourceLocation, SourceText};
+use gangway_present::Label;
+use gangway_present::Snapshot;
+use gangway_present::StreamRef;
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

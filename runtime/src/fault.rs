@@ -9,10 +9,10 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind, HostRange};
 use crate::inside;
 use crate::items::{Item, Items};
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, Phase, Relation};
 use gangway_backend::{Access, SourceLocation};
+use gangway_present::Label;
+use gangway_present::{EntryRef, Phase, Relation};
 
 /// Lower addresses are offsets from a null pointer.
 const NULL_ZONE: usize = 1 << 16;

@@ -5,8 +5,8 @@
 //! read by a system call: it is the program's, which may have given up what it has mapped.
 
 use crate::items::Item;
-use crate::label::Label;
 use crate::map_kind::MapKind;
+use gangway_present::Label;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::Range;

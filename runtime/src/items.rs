@@ -5,8 +5,8 @@
 //! launch path is compiled for each form, so that reading an item is loads and no call.
 
 use crate::error::Result;
-use crate::label::Label;
 use crate::map_kind::MapKind;
+use gangway_present::Label;
 use std::ops::Range;
 
 /// One list item.

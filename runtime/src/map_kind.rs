@@ -5,7 +5,7 @@
 //! meanings are this runtime's own; where LLVM's offload ABI has the same meaning its
 //! number was taken over, so that the translation of its map types is the identity.
 
-use crate::present::Counter;
+use gangway_present::Counter;
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 

@@ -7,13 +7,13 @@ use crate::allocations;
 use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
-use crate::label::Label;
 use crate::late::{self, Late};
-use crate::present::{Counter, NewEntry, NotAssociated, Relation};
 use crate::queue::Queue;
 use crate::storage::{AllocationRequest, Purpose};
-use crate::stream::StreamRef;
 use gangway_backend::{AllocationKind, DevicePtr, Stream};
+use gangway_present::Label;
+use gangway_present::StreamRef;
+use gangway_present::{Counter, NewEntry, NotAssociated, Relation};
 
 /// Bytes of host memory that copies between devices without a direct way, and
 /// fills, go through at a time.

@@ -5,9 +5,9 @@
 //! nothing for one that is present.
 
 use crate::device::{Device, Opened};
-use crate::label::Label;
-use crate::stream::StreamRef;
 use gangway_backend::{DevicePtr, RangeChange, RangeNotice};
+use gangway_present::Label;
+use gangway_present::StreamRef;
 
 impl Opened {
     /// Tells of a change, in the stream of a construct.

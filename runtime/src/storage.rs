@@ -7,10 +7,10 @@
 use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, Site, Step};
-use crate::label::Label;
 use crate::pool::{GivenBack, Pool};
-use crate::stream::StreamRef;
 use gangway_backend::{AllocationKind, DevicePtr, Error as BackendError, Result as BackendResult};
+use gangway_present::Label;
+use gangway_present::StreamRef;
 
 /// What [`Device::allocate`] is asked for.
 #[derive(Clone, Copy)]
@@ -223,7 +223,7 @@ impl Device {
 
     /// Waits for the idle streams, in which memory may still have to be freed. They stay:
     /// another thread may be about to wait for the end of one, see
-    /// [`Point::EndOf`](crate::present::Point).
+    /// [`Point::EndOf`](gangway_present::Point).
     pub(crate) fn settle_idle_streams(&self) {
         for stream in self.take_idle_streams() {
             // A failure of what was done in it before has been told.
@@ -258,7 +258,7 @@ impl Device {
 
     /// Bytes of host storage mapped here, not counting what is associated.
     fn mapped_bytes(&self) -> usize {
-        let own = |entry: &crate::present::EntryRef<'_>| entry.allocation().is_some();
+        let own = |entry: &gangway_present::EntryRef<'_>| entry.allocation().is_some();
         self.table.entries().into_iter().filter(own).map(|e| e.host_end() - e.host_begin()).sum()
     }
 }

@@ -15,10 +15,10 @@ use crate::map_kind::MapKind;
 use crate::placement::{Place, Purpose, Queued};
 use crate::queue::Queue;
 use crate::regions::Region;
-use crate::stream::StreamRef;
 use gangway_backend::{
     ArgumentTable, Completion, Kernel, Launch, OwnSlots, Session, SourceText, TableRequest,
 };
+use gangway_present::StreamRef;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 

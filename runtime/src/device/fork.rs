@@ -17,7 +17,7 @@ pub(crate) struct DeviceLocks<'d> {
     pool: Option<crate::pool::PoolLock<'d>>,
     staging: Option<StagingLock<'d>>,
     queues: MutexGuard<'d, Vec<Arc<queue::Shared>>>,
-    table: crate::present::TableLocks<'d>,
+    table: gangway_present::TableLocks<'d>,
 }
 
 impl Device {

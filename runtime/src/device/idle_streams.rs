@@ -4,7 +4,7 @@
 //! itself. So threads that launch at the same time share nothing that either of them writes:
 //! neither a lock nor a stream with what the back end and its driver remember of it.
 
-use crate::stream::StreamRef;
+use gangway_present::StreamRef;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +32,8 @@ impl Place {
             return None;
         }
         let stream = self.0.swap(EMPTY, Ordering::Acquire);
-        (stream != EMPTY).then(|| StreamRef::of(stream))
+        // SAFETY: `put` has stored the word of a stream.
+        (stream != EMPTY).then(|| unsafe { StreamRef::of(stream) })
     }
 
     #[inline]
@@ -147,26 +148,32 @@ mod tests {
     /// One test takes all numbers, and another is about its own.
     static NUMBERS: Mutex<()> = Mutex::new(());
 
+    /// One that is never used, but told from others by its number.
+    fn fake(number: usize) -> StreamRef {
+        // SAFETY: the tests here compare it.
+        unsafe { StreamRef::of(number) }
+    }
+
     #[test]
     fn a_thread_gets_its_own_stream_back() {
         let _alone = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
         let streams = IdleStreams::new();
         assert_eq!(streams.take(), None);
-        streams.put(StreamRef::fake(1));
-        streams.put(StreamRef::fake(2));
-        assert_eq!(streams.take(), Some(StreamRef::fake(1)));
+        streams.put(fake(1));
+        streams.put(fake(2));
+        assert_eq!(streams.take(), Some(fake(1)));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 // What has no place is for everybody.
-                assert_eq!(streams.take(), Some(StreamRef::fake(2)));
-                streams.put(StreamRef::fake(2));
+                assert_eq!(streams.take(), Some(fake(2)));
+                streams.put(fake(2));
             });
         });
         assert_eq!(streams.take(), None);
-        streams.put(StreamRef::fake(1));
+        streams.put(fake(1));
         let mut all = streams.take_all();
         all.sort_by_key(|stream| stream.word());
-        assert_eq!(all, [StreamRef::fake(1), StreamRef::fake(2)]);
+        assert_eq!(all, [fake(1), fake(2)]);
         assert_eq!(streams.take_all(), []);
     }
 
@@ -179,7 +186,7 @@ mod tests {
             for number in 0..PLACES + 8 {
                 let (streams, all_there) = (&streams, &all_there);
                 scope.spawn(move || {
-                    streams.put(StreamRef::fake(1 + number));
+                    streams.put(fake(1 + number));
                     all_there.wait();
                     assert!(streams.take().is_some());
                 });
@@ -198,7 +205,7 @@ mod tests {
                     for round in 0..2000 {
                         let mut own = Vec::new();
                         for _ in 0..1 + round % 3 {
-                            let make = || StreamRef::fake(1 + made.fetch_add(1, Ordering::Relaxed));
+                            let make = || fake(1 + made.fetch_add(1, Ordering::Relaxed));
                             own.push(streams.take().unwrap_or_else(make));
                         }
                         own.into_iter().for_each(|stream| streams.put(stream));

@@ -9,10 +9,10 @@ use super::work::{AttachRequest, Work};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;
 use crate::items::Item;
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{Attached, Attachment, Detached, EntryRef, Phase, Relation};
 use gangway_backend::DevicePtr;
+use gangway_present::Label;
+use gangway_present::{Attached, Attachment, Detached, EntryRef, Phase, Relation};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -13,13 +13,13 @@ use crate::error::Result;
 use crate::events;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::{self, Counter, DeferredRef, MadeWhen, PresentTable, Together};
+use gangway_present::{Counter, DeferredRef, MadeWhen, PresentTable, Together};
 
 /// The items that wait.
 #[derive(Default)]
 pub(super) struct Batch {
     /// With the argument's number and its kind.
-    entries: present::Batch<'static, (usize, MapKind)>,
+    entries: gangway_present::Batch<'static, (usize, MapKind)>,
     /// The version of the table at which all were absent.
     version: usize,
     /// What of the block was in use before them.
@@ -242,7 +242,7 @@ impl Work {
         };
         let result = if made != Together::Not {
             self.insertions += 1;
-            let region_of = if self.is_region { crate::sync::this_thread() } else { 0 };
+            let region_of = if self.is_region { gangway_sync::this_thread() } else { 0 };
             let entries = batch.entries.iter().filter_map(|(_, _, entry)| entry);
             entries.for_each(|entry| entry.set_region_of(region_of));
             self.hold_batch(&batch);

@@ -9,7 +9,7 @@ use super::{attach, special};
 use crate::device::Device;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::{Counter, EntryRef, Recent, Relation};
+use gangway_present::{Counter, EntryRef, Recent, Relation};
 
 /// Items that such a construct has at most: each is compared with those before it.
 const FEW: usize = 8;

@@ -4,12 +4,12 @@ use super::work::{AttachRequest, Component, Filling, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
 use crate::items::{Components, Item, Items};
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
 use crate::storage::AllocationRequest;
-use crate::sync::back_off;
 use gangway_backend::RangeChange;
+use gangway_present::Label;
+use gangway_present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
+use gangway_sync::back_off;
 
 /// Structures whose mapped part does not start at their beginning are allocated
 /// with this alignment of their base, so that members stay aligned on the device.
@@ -379,7 +379,7 @@ impl Work {
             entry.set_region_of(0);
         }
         let mut filling = None;
-        if counts.phase != crate::present::Phase::Live {
+        if counts.phase != gangway_present::Phase::Live {
             if !entry.wait_allocated() {
                 return Ok(None);
             }
@@ -473,7 +473,7 @@ impl Work {
             self.recent.fill_gap(&self.device.table, version, begin, size);
         }
         if self.is_region {
-            entry.set_region_of(crate::sync::this_thread());
+            entry.set_region_of(gangway_sync::this_thread());
         }
         let copy = wanted.kind.has(MapKind::TO);
         match part {

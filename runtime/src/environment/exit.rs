@@ -14,9 +14,9 @@ use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events::{self, MappingChange, MappingEvent};
 use crate::inside::WritableMemory;
 use crate::items::{Components, Item, Items};
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, OwedCopy, Relation, Release, Snapshot};
+use gangway_present::Label;
+use gangway_present::{EntryRef, OwedCopy, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
 /// Reports items that were to be unmapped or updated and are not mapped, pointers to what is not

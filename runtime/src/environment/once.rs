@@ -1,6 +1,6 @@
 //! The entries that a construct has counted, for items that count once between them.
 
-use crate::present::EntryRef;
+use gangway_present::EntryRef;
 
 /// A set of entries. Emptying it takes no time, and its memory stays.
 #[derive(Default)]

@@ -2,14 +2,14 @@
 //!
 //! What a construct creates is published when its copies have been issued, not when they
 //! are done. Other streams wait for one point in its stream, see
-//! [`Ready`](crate::present::ReadyRef), until the construct is done and takes the point
+//! [`Ready`](gangway_present::ReadyRef), until the construct is done and takes the point
 //! back. From then on an entry costs its users one load.
 
 use super::work::{Filling, Work};
 use crate::error::Result;
-use crate::present::{EntryRef, Point, ReadyRef};
-use crate::stream::StreamRef;
 use gangway_backend::EventHandle;
+use gangway_present::StreamRef;
+use gangway_present::{EntryRef, Point, ReadyRef};
 
 /// The points that a construct has to do with.
 #[derive(Default)]

@@ -26,11 +26,11 @@ use crate::device::Opened;
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, Step};
 use crate::items::{Item, Items};
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{BlockRef, EntryRef, PartOfBlock, PartsTaken};
 use crate::staging::StagingBlock;
 use gangway_backend::{DevicePtr, poison};
+use gangway_present::Label;
+use gangway_present::{BlockRef, EntryRef, PartOfBlock, PartsTaken};
 use std::ops::Range;
 
 /// What is larger is copied by itself.

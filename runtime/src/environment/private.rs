@@ -9,11 +9,11 @@ use super::cells::{ALIGNMENT, Cells};
 use super::work::{Storage, Work};
 use crate::error::Result;
 use crate::items::Item;
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::Relation;
 use crate::storage::AllocationRequest;
 use gangway_backend::DevicePtr;
+use gangway_present::Label;
+use gangway_present::Relation;
 
 /// Larger first-private values are copied straight from where they are.
 const STAGING_LIMIT: usize = 1024;

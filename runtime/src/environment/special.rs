@@ -7,8 +7,8 @@ use super::work::{AttachRequest, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::{EntryRef, Relation};
 use gangway_backend::DevicePtr;
+use gangway_present::{EntryRef, Relation};
 use std::ops::Range;
 
 impl Work {

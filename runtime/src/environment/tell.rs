@@ -5,9 +5,9 @@
 use super::work::Work;
 use crate::events::{self, MappingChange, MappingEvent};
 use crate::items::Items;
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::EntryRef;
+use gangway_present::EntryRef;
+use gangway_present::Label;
 
 impl Work {
     pub(super) fn tell_mapping(&self, event: &MappingEvent) {

@@ -9,9 +9,9 @@
 use super::work::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Step};
-use crate::label::Label;
-use crate::present::{Attachment, EntryRef, OwedCopy};
 use gangway_backend::{DevicePtr, Stream};
+use gangway_present::Label;
+use gangway_present::{Attachment, EntryRef, OwedCopy};
 
 impl Work {
     /// Copies `[host, host + size)` to the entry's storage.

@@ -5,7 +5,7 @@ use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events;
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
-use crate::present::Relation;
+use gangway_present::Relation;
 
 impl Work {
     /// Moves the data of all items.

@@ -11,12 +11,12 @@ use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, MappingChange, MappingEvent, Place, Site, Step};
 use crate::items::Item;
-use crate::label::Label;
 use crate::map_kind::MapKind;
-use crate::present::{BlockRef, Counter, EntryRef, Finished, Recent, Relation, Release, Removed};
 use crate::storage::Purpose;
-use crate::stream::StreamRef;
 use gangway_backend::{DevicePtr, RangeChange, Stream};
+use gangway_present::Label;
+use gangway_present::StreamRef;
+use gangway_present::{BlockRef, Counter, EntryRef, Finished, Recent, Relation, Release, Removed};
 use std::collections::HashSet;
 
 /// One construct on one device, from its first lookup to its last deallocation.

@@ -1,6 +1,6 @@
 //! What the watcher sleeps by, and what the device rings.
 
-use crate::sync::{AtomicBool, Mutex, Ordering, fence, lock};
+use gangway_sync::{AtomicBool, Mutex, Ordering, fence, lock};
 use std::time::Duration;
 
 #[cfg(loom)]

@@ -1,6 +1,6 @@
 //! Who serves a port or a mailbox: one thread at a time, and no request is left behind.
 
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use gangway_sync::{AtomicBool, AtomicUsize, Ordering, fence};
 
 const NOT: usize = 0;
 const NOW: usize = 1;

@@ -12,8 +12,8 @@ use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
 use crate::memory::reaches;
 use crate::placement::{Numbers, Place, Purpose, home, queue_on, queue_on_least, settle};
-use crate::present::Relation;
 use gangway_backend::DevicePtr;
+use gangway_present::Relation;
 use std::ops::Range;
 
 /// Values that may be addresses of a device: no driver has any below, and no processor above.

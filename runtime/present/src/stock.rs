@@ -1,15 +1,15 @@
 //! Small objects that threads may look at when they have been given back: recycled, but
 //! never freed while their table lives.
 
-use crate::sync::{Mutex, lock};
+use gangway_sync::{Mutex, lock};
 use std::ptr::NonNull;
 
 /// The objects of one kind.
 #[derive(Debug, Default)]
-pub(super) struct Stock<T>(Mutex<Objects<T>>);
+pub(crate) struct Stock<T>(Mutex<Objects<T>>);
 
 #[derive(Debug)]
-pub(super) struct Objects<T> {
+pub(crate) struct Objects<T> {
     // The boxes are what makes addresses stable; clippy cannot see the pointers into them.
     #[allow(clippy::vec_box)]
     all: Vec<Box<T>>,
@@ -27,7 +27,7 @@ impl<T> Default for Objects<T> {
 
 impl<T: Default> Stock<T> {
     /// An object that nobody uses. Allocates only if more are in use than ever before.
-    pub(super) fn take(&self) -> &T {
+    pub(crate) fn take(&self) -> &T {
         let mut objects = lock(&self.0);
         let object = objects.unused.pop().unwrap_or_else(|| {
             let object = Box::<T>::default();
@@ -40,13 +40,13 @@ impl<T: Default> Stock<T> {
     }
 
     /// Takes back an object that nobody uses any more.
-    pub(super) fn give_back(&self, object: &T) {
+    pub(crate) fn give_back(&self, object: &T) {
         lock(&self.0).unused.push(NonNull::from(object));
     }
 
     /// Takes its lock, for a fork.
     #[cfg(not(loom))]
-    pub(super) fn hold(&self) -> crate::sync::MutexGuard<'_, Objects<T>> {
+    pub(crate) fn hold(&self) -> gangway_sync::MutexGuard<'_, Objects<T>> {
         lock(&self.0)
     }
 }

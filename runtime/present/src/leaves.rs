@@ -4,34 +4,34 @@
 //! [`index`](super::index) does either, and it says in which order. Nothing here
 //! knows about versions or locks.
 
-use super::entry::{Entry, EntryRef};
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering, prefetch};
+use crate::entry::{Entry, EntryRef};
+use gangway_sync::{AtomicPtr, AtomicUsize, Ordering, prefetch};
 use std::ptr::NonNull;
 
 /// Entries per leaf. Two under the model checker, so that small tables split.
-pub(super) const LEAF: usize = if cfg!(loom) { 2 } else { 32 };
+pub(crate) const LEAF: usize = if cfg!(loom) { 2 } else { 32 };
 
 /// A read that ran into a writer.
-pub(super) struct Torn;
+pub(crate) struct Torn;
 
 /// Neighbouring ranges in address order.
-pub(super) struct Leaf {
-    pub(super) len: AtomicUsize,
-    pub(super) begins: [AtomicUsize; LEAF],
-    pub(super) ends: [AtomicUsize; LEAF],
-    pub(super) entries: [AtomicPtr<Entry>; LEAF],
+pub(crate) struct Leaf {
+    pub(crate) len: AtomicUsize,
+    pub(crate) begins: [AtomicUsize; LEAF],
+    pub(crate) ends: [AtomicUsize; LEAF],
+    pub(crate) entries: [AtomicPtr<Entry>; LEAF],
 }
 
 /// The leaves in address order.
-pub(super) struct Directory {
-    pub(super) len: AtomicUsize,
+pub(crate) struct Directory {
+    pub(crate) len: AtomicUsize,
     /// First `begin` of each leaf.
-    pub(super) firsts: Box<[AtomicUsize]>,
-    pub(super) leaves: Box<[AtomicPtr<Leaf>]>,
+    pub(crate) firsts: Box<[AtomicUsize]>,
+    pub(crate) leaves: Box<[AtomicPtr<Leaf>]>,
 }
 
 impl Leaf {
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             len: AtomicUsize::new(0),
             begins: std::array::from_fn(|_| AtomicUsize::new(0)),
@@ -43,7 +43,7 @@ impl Leaf {
     /// Asks for the lines that a search of the leaf reads, so that they come side by side. Each
     /// step of the search would wait for its own in a table that is larger than the caches.
     #[inline]
-    pub(super) fn prefetch(&self) {
+    pub(crate) fn prefetch(&self) {
         const PER_LINE: usize = 64 / size_of::<AtomicUsize>();
         for begin in self.begins.iter().step_by(PER_LINE) {
             prefetch(begin);
@@ -52,17 +52,17 @@ impl Leaf {
     }
 
     #[inline]
-    pub(super) fn entry(&self, slot: usize) -> Result<EntryRef<'_>, Torn> {
+    pub(crate) fn entry(&self, slot: usize) -> Result<EntryRef<'_>, Torn> {
         NonNull::new(self.entries[slot].load(Ordering::Relaxed)).map(EntryRef::new).ok_or(Torn)
     }
 
-    pub(super) fn set(&self, slot: usize, begin: usize, end: usize, entry: *mut Entry) {
+    pub(crate) fn set(&self, slot: usize, begin: usize, end: usize, entry: *mut Entry) {
         self.begins[slot].store(begin, Ordering::Relaxed);
         self.ends[slot].store(end, Ordering::Relaxed);
         self.entries[slot].store(entry, Ordering::Relaxed);
     }
 
-    pub(super) fn copy_slot(&self, to: usize, source: &Self, from: usize) {
+    pub(crate) fn copy_slot(&self, to: usize, source: &Self, from: usize) {
         self.set(
             to,
             source.begins[from].load(Ordering::Relaxed),
@@ -71,7 +71,7 @@ impl Leaf {
         );
     }
 
-    pub(super) fn insert(&self, slot: usize, begin: usize, end: usize, entry: NonNull<Entry>) {
+    pub(crate) fn insert(&self, slot: usize, begin: usize, end: usize, entry: NonNull<Entry>) {
         let len = self.len.load(Ordering::Relaxed);
         for place in (slot..len).rev() {
             self.copy_slot(place + 1, self, place);
@@ -80,7 +80,7 @@ impl Leaf {
         self.len.store(len + 1, Ordering::Relaxed);
     }
 
-    pub(super) fn remove(&self, slot: usize) {
+    pub(crate) fn remove(&self, slot: usize) {
         let len = self.len.load(Ordering::Relaxed);
         for place in slot + 1..len {
             self.copy_slot(place - 1, self, place);
@@ -88,7 +88,7 @@ impl Leaf {
         self.len.store(len - 1, Ordering::Relaxed);
     }
 
-    pub(super) fn split_into(&self, upper: &Self) {
+    pub(crate) fn split_into(&self, upper: &Self) {
         let len = self.len.load(Ordering::Relaxed);
         let half = len / 2;
         for place in half..len {
@@ -100,7 +100,7 @@ impl Leaf {
 }
 
 impl Directory {
-    pub(super) fn with_capacity(capacity: usize) -> Self {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
         Self {
             len: AtomicUsize::new(0),
             firsts: (0..capacity).map(|_| AtomicUsize::new(0)).collect(),
@@ -109,17 +109,17 @@ impl Directory {
     }
 
     #[inline]
-    pub(super) fn leaf(&self, number: usize) -> Result<&Leaf, Torn> {
+    pub(crate) fn leaf(&self, number: usize) -> Result<&Leaf, Torn> {
         // SAFETY: leaves are only freed when the table is dropped.
         unsafe { self.leaves[number].load(Ordering::Acquire).as_ref() }.ok_or(Torn)
     }
 
-    pub(super) fn copy_slot(&self, to: usize, source: &Self, from: usize) {
+    pub(crate) fn copy_slot(&self, to: usize, source: &Self, from: usize) {
         self.firsts[to].store(source.firsts[from].load(Ordering::Relaxed), Ordering::Relaxed);
         self.leaves[to].store(source.leaves[from].load(Ordering::Relaxed), Ordering::Release);
     }
 
-    pub(super) fn copy_from(&self, source: &Self) {
+    pub(crate) fn copy_from(&self, source: &Self) {
         let len = source.len.load(Ordering::Relaxed);
         for number in 0..len {
             self.copy_slot(number, source, number);
@@ -127,7 +127,7 @@ impl Directory {
         self.len.store(len, Ordering::Relaxed);
     }
 
-    pub(super) fn insert(&self, number: usize, first: usize, leaf: NonNull<Leaf>) {
+    pub(crate) fn insert(&self, number: usize, first: usize, leaf: NonNull<Leaf>) {
         let len = self.len.load(Ordering::Relaxed);
         for place in (number..len).rev() {
             self.copy_slot(place + 1, self, place);
@@ -137,7 +137,7 @@ impl Directory {
         self.len.store(len + 1, Ordering::Relaxed);
     }
 
-    pub(super) fn remove(&self, number: usize) {
+    pub(crate) fn remove(&self, number: usize) {
         let len = self.len.load(Ordering::Relaxed);
         for place in number + 1..len {
             self.copy_slot(place - 1, self, place);

@@ -2,20 +2,20 @@
 //! models are checked (`make loom`). Nothing here has behaviour of its own.
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::{
+pub use std::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{
+pub use loom::sync::{
     Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence},
 };
 
 /// Tells the processor (or the model checker) that this is a waiting loop.
 #[inline]
-pub(crate) fn spin_hint() {
+pub fn spin_hint() {
     #[cfg(not(loom))]
     std::hint::spin_loop();
     #[cfg(loom)]
@@ -24,7 +24,7 @@ pub(crate) fn spin_hint() {
 
 /// Waits a little, longer the more `attempt`s there have been: first spinning,
 /// then giving up the processor, then sleeping for up to 100 microseconds.
-pub(crate) fn back_off(attempt: u32) {
+pub fn back_off(attempt: u32) {
     #[cfg(not(loom))]
     match attempt {
         0..=63 => std::hint::spin_loop(),
@@ -41,13 +41,13 @@ pub(crate) fn back_off(attempt: u32) {
 /// Locks, going on with the data of a thread that panicked: every critical
 /// section of this crate leaves its data whole before it calls anything that
 /// could panic.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// A number for the calling thread, the same in a forked child and never 0.
 #[inline]
-pub(crate) fn this_thread() -> usize {
+pub fn this_thread() -> usize {
     // SAFETY: takes nothing, always callable. The C library answers from a register, where a
     // variable of the thread would take a call.
     unsafe { libc::pthread_self() as usize }
@@ -55,7 +55,7 @@ pub(crate) fn this_thread() -> usize {
 
 /// Asks the processor for the memory behind `place`, which the caller reads soon.
 #[inline(always)]
-pub(crate) fn prefetch<T>(place: &T) {
+pub fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint, which reads nothing that the program sees; SSE is part of x86-64.
     unsafe {

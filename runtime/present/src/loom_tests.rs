@@ -13,10 +13,10 @@
 mod batches;
 mod deferred;
 
-use super::table::plain;
-use super::{Counter, EntryRef, Phase, Point, PresentTable, ReadyRef, Recent, Relation, Release};
-use crate::sync::back_off;
+use crate::table::plain;
+use crate::{Counter, EntryRef, Phase, Point, PresentTable, ReadyRef, Recent, Relation, Release};
 use gangway_backend::{DevicePtr, EventHandle};
+use gangway_sync::back_off;
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};

@@ -10,12 +10,12 @@
 //! directories are recycled or kept until the table is dropped, so whatever
 //! pointer a torn read follows leads to memory of the right type.
 
-use super::deferred::Deferred;
-use super::entry::{Entry, EntryRef};
-use super::leaves::{Directory, LEAF, Leaf, Torn};
-use super::table::PresentTable;
-use super::writer::Writer;
-use crate::sync::{AtomicUsize, Ordering, fence, lock, spin_hint};
+use crate::deferred::Deferred;
+use crate::entry::{Entry, EntryRef};
+use crate::leaves::{Directory, LEAF, Leaf, Torn};
+use crate::table::PresentTable;
+use crate::writer::Writer;
+use gangway_sync::{AtomicUsize, Ordering, fence, lock, spin_hint};
 use std::ops::Range;
 use std::ptr::NonNull;
 
@@ -52,7 +52,7 @@ impl From<Torn> for Missed<'_> {
 
 /// Position of a range: leaf number and place in the leaf.
 #[derive(Clone, Copy)]
-pub(super) struct Position {
+pub(crate) struct Position {
     leaf: usize,
     slot: usize,
 }
@@ -69,7 +69,7 @@ impl PresentTable {
     /// As [`lookup`](Self::lookup), with the [`version`](Self::version) at which
     /// the answer was right.
     #[inline(always)]
-    pub(crate) fn lookup_at(&self, host: usize, size: usize) -> (Relation<'_>, usize) {
+    pub fn lookup_at(&self, host: usize, size: usize) -> (Relation<'_>, usize) {
         for _ in 0..OPTIMISTIC_TRIES {
             let before = self.version.load(Ordering::Acquire);
             if before & 1 == 0 {
@@ -93,7 +93,7 @@ impl PresentTable {
     /// The gap that an address lies in, from the end of what is mapped before it to what is
     /// mapped behind it, and the version of the table that has it so. `None`: the address is
     /// mapped, or writers keep interfering.
-    pub(super) fn gap_at(&self, host: usize) -> Option<((usize, usize), usize)> {
+    pub(crate) fn gap_at(&self, host: usize) -> Option<((usize, usize), usize)> {
         for _ in 0..OPTIMISTIC_TRIES {
             let before = self.version.load(Ordering::Acquire);
             if before & 1 == 0
@@ -138,12 +138,12 @@ impl PresentTable {
     /// Changes whenever a range is added or removed: as long as it stays, earlier
     /// answers do.
     #[inline]
-    pub(crate) fn version(&self) -> usize {
+    pub fn version(&self) -> usize {
         self.version.load(Ordering::Acquire)
     }
 
     /// With the lock: what a search answers, when entries that have been deferred are made.
-    pub(super) fn search_locked(&self, writer: &mut Writer, host: usize, size: usize) -> Relation<'_> {
+    pub(crate) fn search_locked(&self, writer: &mut Writer, host: usize, size: usize) -> Relation<'_> {
         loop {
             match self.search(host, size) {
                 Ok(relation) => return relation,
@@ -205,14 +205,14 @@ impl PresentTable {
         unsafe { self.directory.load(Ordering::Acquire).as_ref() }
     }
 
-    pub(super) fn locked_leaves(&self) -> impl Iterator<Item = &Leaf> {
+    pub(crate) fn locked_leaves(&self) -> impl Iterator<Item = &Leaf> {
         let directory = self.directory();
         let len = directory.map_or(0, |d| d.len.load(Ordering::Relaxed));
         (0..len).filter_map(move |number| directory?.leaf(number).ok())
     }
 
     /// Runs a change of the index between two steps of the version.
-    pub(super) fn edit(&self, change: impl FnOnce(&Self)) {
+    pub(crate) fn edit(&self, change: impl FnOnce(&Self)) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version.wrapping_add(1), Ordering::Relaxed);
         fence(Ordering::Release);
@@ -220,7 +220,7 @@ impl PresentTable {
         self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 
-    pub(super) fn position_of(&self, begin: usize) -> Option<Position> {
+    pub(crate) fn position_of(&self, begin: usize) -> Option<Position> {
         let directory = self.directory()?;
         let len = directory.len.load(Ordering::Relaxed);
         let after = directory.firsts[..len].partition_point(|first| first.load(Ordering::Relaxed) <= begin);
@@ -231,7 +231,7 @@ impl PresentTable {
         Some(Position { leaf, slot })
     }
 
-    pub(super) fn place(&self, writer: &mut Writer, begin: usize, end: usize, entry: NonNull<Entry>) {
+    pub(crate) fn place(&self, writer: &mut Writer, begin: usize, end: usize, entry: NonNull<Entry>) {
         let directory = match self.directory() {
             Some(directory) => directory,
             None => self.replace_directory(writer, FIRST_DIRECTORY),
@@ -269,7 +269,7 @@ impl PresentTable {
         }
     }
 
-    pub(super) fn unplace(&self, writer: &mut Writer, position: Position) {
+    pub(crate) fn unplace(&self, writer: &mut Writer, position: Position) {
         let Some(directory) = self.directory() else { return };
         let Ok(leaf) = directory.leaf(position.leaf) else { return };
         leaf.remove(position.slot);
@@ -278,7 +278,7 @@ impl PresentTable {
 
     /// With the lock: the leaf that a range belongs to, its number, and the addresses that belong
     /// to it. `None`: the table is empty.
-    pub(super) fn leaf_for(&self, begin: usize) -> Option<(usize, &Leaf, Range<usize>)> {
+    pub(crate) fn leaf_for(&self, begin: usize) -> Option<(usize, &Leaf, Range<usize>)> {
         let directory = self.directory()?;
         let firsts = &directory.firsts[..directory.len.load(Ordering::Relaxed)];
         let after = firsts.partition_point(|first| first.load(Ordering::Relaxed) <= begin);
@@ -291,7 +291,7 @@ impl PresentTable {
 
     /// The ranges of a leaf have changed: gives up one that has none, and has the directory know
     /// the first range of another.
-    pub(super) fn settle_leaf(&self, writer: &mut Writer, number: usize, leaf: &Leaf) {
+    pub(crate) fn settle_leaf(&self, writer: &mut Writer, number: usize, leaf: &Leaf) {
         let Some(directory) = self.directory() else { return };
         if leaf.len.load(Ordering::Relaxed) == 0 {
             writer.free_leaves.push(NonNull::from(leaf));
@@ -327,10 +327,10 @@ impl PresentTable {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::entry::NewEntry;
-    use super::super::state::{Counter, Release};
-    use super::super::table::plain;
     use super::*;
+    use crate::entry::NewEntry;
+    use crate::state::{Counter, Release};
+    use crate::table::plain;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

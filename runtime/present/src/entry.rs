@@ -4,16 +4,17 @@
 //! readers may still look at it. They find out by the generation in the state
 //! word, which a handle carries and every operation checks.
 
-use super::attachment::Attachment;
-use super::block::{Block, BlockRef};
-use super::left::LeftToFiller;
-use super::owed::OwedCopies;
-use super::pointee::Pointers;
-use super::ready::{Ready, ReadyRef};
-use super::state::{Counter, Finish, Phase, Release, Snapshot, Word};
+use crate::attachment::Attachment;
+use crate::block::{Block, BlockRef};
 use crate::label::Label;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off};
+use crate::left::LeftToFiller;
+use crate::owed::OwedCopies;
+use crate::pointee::Pointers;
+use crate::ready::{Ready, ReadyRef};
+use crate::state::{Counter, Finish, Phase, Release, Snapshot, Word};
 use gangway_backend::DevicePtr;
+use gangway_sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off};
+use std::ffi::c_char;
 use std::ptr::NonNull;
 
 /// One mapped range. Aligned so that the counts of neighbours, which different
@@ -34,22 +35,22 @@ pub struct Entry {
     allocation: AtomicUsize,
     /// `allocation` is the entry's own: a device may well allocate at address 0.
     owns_allocation: AtomicBool,
-    pub(super) has_attachments: AtomicBool,
-    label: AtomicPtr<libc::c_char>,
+    pub(crate) has_attachments: AtomicBool,
+    label: AtomicPtr<c_char>,
     /// The block that its storage is part of; null if it has its own. Of the same table.
     block: AtomicPtr<Block>,
     /// Attached pointers of other entries that point here.
-    pub(super) pointers: Pointers,
+    pub(crate) pointers: Pointers,
     /// The table's version since which the entry is there.
     since: AtomicUsize,
     /// The thread whose target region made the entry and alone has it so far; 0 if a data
     /// construct made or used it. What is left of such a region in a forked child goes.
     region_of: AtomicUsize,
     /// Attachments that the construct which fills the entry has to write.
-    pub(super) left_to_filler: LeftToFiller,
-    pub(super) attachments: Mutex<Vec<Attachment>>,
+    pub(crate) left_to_filler: LeftToFiller,
+    pub(crate) attachments: Mutex<Vec<Attachment>>,
     /// What the last construct that uses it copies back.
-    pub(super) owed_copies: OwedCopies,
+    pub(crate) owed_copies: OwedCopies,
 }
 
 #[cfg(not(loom))]
@@ -107,7 +108,7 @@ impl PartialEq for EntryRef<'_> {
 }
 
 impl Entry {
-    pub(super) fn free() -> Self {
+    pub(crate) fn free() -> Self {
         Self {
             state: AtomicU64::new(0),
             host_begin: AtomicUsize::new(0),
@@ -131,7 +132,7 @@ impl Entry {
 
     /// Starts a new life of a free entry, which is there from that version of the table on.
     /// Only the holder of the table's writer lock calls this.
-    pub(super) fn begin_life(&self, new: &NewEntry, since: usize, part: Option<PartOfBlock<'_>>) {
+    pub(crate) fn begin_life(&self, new: &NewEntry, since: usize, part: Option<PartOfBlock<'_>>) {
         self.host_begin.store(new.host_begin, Ordering::Relaxed);
         self.host_end.store(new.host_begin + new.size, Ordering::Relaxed);
         self.host_base.store(new.host_base, Ordering::Relaxed);
@@ -164,29 +165,29 @@ impl Entry {
     /// Ends the entry's life, whatever references there are: their holders find
     /// out. An exchange, not a store, so that it is ordered after every count that
     /// others have changed meanwhile.
-    pub(super) fn end_life(&self) {
+    pub(crate) fn end_life(&self) {
         self.state.swap(self.snapshot().freed().encode(), Ordering::AcqRel);
     }
 
     /// Whether no life is under way. An entry of the index may have ended only while somebody has
     /// the writers' lock.
     #[inline]
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.snapshot().phase == Phase::Free
     }
 
     #[inline]
-    pub(super) fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::decode(self.state.load(Ordering::Acquire))
     }
 
     #[inline]
-    pub(super) fn host_begin(&self) -> usize {
+    pub(crate) fn host_begin(&self) -> usize {
         self.host_begin.load(Ordering::Relaxed)
     }
 
     #[inline]
-    pub(super) fn host_base(&self) -> usize {
+    pub(crate) fn host_base(&self) -> usize {
         self.host_base.load(Ordering::Relaxed)
     }
 }
@@ -195,24 +196,24 @@ impl<'t> EntryRef<'t> {
     /// A handle for the entry's present life. The caller makes sure that the
     /// entry is in the index while it takes the generation.
     #[inline]
-    pub(super) fn new(entry: NonNull<Entry>) -> Self {
+    pub(crate) fn new(entry: NonNull<Entry>) -> Self {
         // SAFETY: entries live as long as their table, which `'t` borrows.
         let entry = unsafe { entry.as_ref() };
         Self { entry, generation: entry.snapshot().generation }
     }
 
     /// A handle for one of the entry's lives.
-    pub(super) fn of_life(entry: &'t Entry, generation: u32) -> Self {
+    pub(crate) fn of_life(entry: &'t Entry, generation: u32) -> Self {
         Self { entry, generation }
     }
 
-    pub(super) fn entry(self) -> &'t Entry {
+    pub(crate) fn entry(self) -> &'t Entry {
         self.entry
     }
 
     /// Orders handles; equal for two of the same life.
     #[must_use]
-    pub(crate) fn key(self) -> (usize, u32) {
+    pub fn key(self) -> (usize, u32) {
         (std::ptr::from_ref(self.entry).addr(), self.generation)
     }
 
@@ -227,7 +228,7 @@ impl<'t> EntryRef<'t> {
     /// Replaces the state by what `change` makes of it; `None` if the life is
     /// over or `change` declines. One compare-and-swap unless others interfere.
     #[inline]
-    pub(super) fn update<R>(
+    pub(crate) fn update<R>(
         self,
         change: impl Fn(Snapshot) -> Option<(Snapshot, R)>,
     ) -> Option<(Snapshot, R)> {
@@ -268,34 +269,34 @@ impl<'t> EntryRef<'t> {
 
     /// Whether its contents are there, or have been issued.
     #[inline]
-    pub(crate) fn is_live(self) -> bool {
+    pub fn is_live(self) -> bool {
         Word(self.entry.state.load(Ordering::Acquire)).is_live(self.generation)
     }
 
     /// Whether it is live and outlives all constructs: references are not counted.
     #[inline]
-    pub(crate) fn is_lasting(self) -> bool {
+    pub fn is_lasting(self) -> bool {
         Word(self.entry.state.load(Ordering::Acquire)).is_lasting(self.generation)
     }
 
     /// Counts one more dynamic reference of a live entry. False: [`acquire`](Self::acquire)
     /// says why, or does it.
     #[inline(always)]
-    pub(crate) fn acquire_live(self) -> bool {
+    pub fn acquire_live(self) -> bool {
         self.step(Word::acquired)
     }
 
     /// Gives up a dynamic reference that is not the last one; the rest is as with
     /// [`release`](Self::release), which is to be called if this is false.
     #[inline(always)]
-    pub(crate) fn release_shared(self, in_use: bool) -> bool {
+    pub fn release_shared(self, in_use: bool) -> bool {
         self.step(|word| word.released(in_use))
     }
 
     /// Gives up a dynamic reference that is the last one, of an entry that nobody else uses; the
     /// rest is as with [`release`](Self::release), which is to be called if this is false.
     #[inline(always)]
-    pub(crate) fn release_own(self) -> bool {
+    pub fn release_own(self) -> bool {
         self.step(Word::released_last)
     }
 
@@ -303,7 +304,7 @@ impl<'t> EntryRef<'t> {
     /// it is the caller's to take out of the table, whose lock it has. The rest is as with
     /// [`finish_unmapping`](Self::finish_unmapping), which is to be called if this is false.
     #[inline(always)]
-    pub(super) fn finish_own(self) -> bool {
+    pub(crate) fn finish_own(self) -> bool {
         let word = self.entry.state.load(Ordering::Acquire);
         Word(word).ended(self.generation).is_some_and(|Word(next)| {
             let changed = self.entry.state.compare_exchange(word, next, Ordering::AcqRel, Ordering::Acquire);
@@ -346,19 +347,19 @@ impl<'t> EntryRef<'t> {
 
     /// Ends a use of the entry, if that cannot be its end.
     #[inline]
-    pub(super) fn leave(self) -> bool {
+    pub(crate) fn leave(self) -> bool {
         self.step(Word::left)
     }
 
     /// Ends a construct's use after [`Release::Last`] or [`Release::InUse`].
     #[inline]
-    pub(super) fn finish_unmapping(self) -> Finish {
+    pub(crate) fn finish_unmapping(self) -> Finish {
         let finished = self.update(|snapshot| Some(snapshot.finished_unmapping()));
         finished.map_or(Finish::Left, |(_, finish)| finish)
     }
 
     /// Ends the entry's life if its only use is the caller's.
-    pub(super) fn withdraw(self) -> bool {
+    pub(crate) fn withdraw(self) -> bool {
         self.update(|snapshot| snapshot.is_last_use().then(|| (snapshot.freed(), ()))).is_some()
     }
 
@@ -380,7 +381,7 @@ impl<'t> EntryRef<'t> {
     /// In a forked child: takes away what other threads had to do with the entry. True:
     /// nothing is left of it, and it has to leave the table.
     #[cfg(not(loom))]
-    pub(super) fn forget_other_threads(self, this: usize) -> bool {
+    pub(crate) fn forget_other_threads(self, this: usize) -> bool {
         let Some(snapshot) = self.snapshot() else { return true };
         self.forget_attaching_threads();
         let maker = self.entry.region_of.load(Ordering::Relaxed);
@@ -467,7 +468,7 @@ impl<'t> EntryRef<'t> {
     /// Whether an address is in the range.
     #[inline]
     #[must_use]
-    pub(crate) fn has(self, host: usize) -> bool {
+    pub fn has(self, host: usize) -> bool {
         self.host_begin() <= host && host < self.host_end()
     }
 
@@ -495,7 +496,7 @@ impl<'t> EntryRef<'t> {
 
     /// Whether it has been made since the table had a version.
     #[must_use]
-    pub(crate) fn is_newer_than(self, version: usize) -> bool {
+    pub fn is_newer_than(self, version: usize) -> bool {
         self.entry.since.load(Ordering::Relaxed).wrapping_sub(version) as isize > 0
     }
 
@@ -559,14 +560,14 @@ impl<'t> EntryRef<'t> {
 
     /// The block that the storage is part of. It may be recycled when nobody uses the entry.
     #[inline]
-    pub(super) fn block(self) -> Option<&'t Block> {
+    pub(crate) fn block(self) -> Option<&'t Block> {
         // SAFETY: blocks live as long as their table, which `'t` borrows.
         unsafe { self.entry.block.load(Ordering::Relaxed).as_ref() }
     }
 
     /// Takes the block from an entry that leaves the table.
     #[inline]
-    pub(super) fn take_block(self) -> Option<BlockRef<'t>> {
+    pub(crate) fn take_block(self) -> Option<BlockRef<'t>> {
         // Only who makes the entry writes this, too, before anybody can remove it.
         let place = self.entry.block.load(Ordering::Relaxed);
         self.entry.block.store(std::ptr::null_mut(), Ordering::Relaxed);
@@ -583,19 +584,19 @@ impl<'t> EntryRef<'t> {
 
     /// As [`take_ready`](Self::take_ready), where the point is one that the caller alone retires.
     #[inline]
-    pub(super) fn forget_point(self) {
+    pub(crate) fn forget_point(self) {
         self.entry.ready.store(std::ptr::null_mut(), Ordering::Release);
     }
 
     /// Whether its storage is part of the block. Somebody uses the entry.
     #[inline]
-    pub(crate) fn is_part_of(self, block: BlockRef<'t>) -> bool {
+    pub fn is_part_of(self, block: BlockRef<'t>) -> bool {
         std::ptr::eq(self.entry.block.load(Ordering::Relaxed), block.of())
     }
 
     /// Takes the point from an entry that leaves the table.
     #[inline]
-    pub(super) fn take_ready(self) -> Option<ReadyRef<'t>> {
+    pub(crate) fn take_ready(self) -> Option<ReadyRef<'t>> {
         // It has none any more, if it has ever had one: without an exchange.
         if self.is_ready() {
             return None;

@@ -12,7 +12,7 @@
 
 /// Largest dynamic count; an entry that has it is never unmapped by counting
 /// (declare-target globals, `omp_target_associate_ptr`).
-pub(crate) const INFINITE: u32 = (1 << 23) - 1;
+pub const INFINITE: u32 = (1 << 23) - 1;
 const HOLD_MAX: u32 = (1 << 12) - 1;
 const UNMAPPING_MAX: u32 = (1 << 10) - 1;
 
@@ -68,7 +68,7 @@ pub enum Release {
 
 /// What the end of a construct's use led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Finish {
+pub enum Finish {
     /// Others use the entry, or references came back.
     Left,
     /// It was the last use, and goes on: the caller copies back what is to be, and then calls again.
@@ -98,7 +98,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// Decodes a word.
     #[inline]
-    pub(crate) const fn decode(word: u64) -> Self {
+    pub const fn decode(word: u64) -> Self {
         let phase = match (word >> PHASE_SHIFT) & 3 {
             0 => Phase::Free,
             1 => Phase::Allocating,
@@ -117,7 +117,7 @@ impl Snapshot {
 
     /// Encodes a word.
     #[inline]
-    pub(crate) const fn encode(self) -> u64 {
+    pub const fn encode(self) -> u64 {
         ((self.generation as u64) << GENERATION_SHIFT)
             | ((self.phase as u64) << PHASE_SHIFT)
             | ((self.unmapping as u64) << UNMAPPING_SHIFT)
@@ -130,7 +130,7 @@ impl Snapshot {
     /// not where the last life ended: a reader that finds the entry between its
     /// end and its leaving the index has a handle that never becomes valid.
     #[must_use]
-    pub(crate) const fn first(self, counter: Counter, infinite: bool, phase: Phase) -> Self {
+    pub const fn first(self, counter: Counter, infinite: bool, phase: Phase) -> Self {
         let (dynamic, hold) = match (infinite, counter) {
             (true, _) => (INFINITE, 0),
             (false, Counter::Dynamic) => (1, 0),
@@ -143,7 +143,7 @@ impl Snapshot {
     /// The end of a life.
     #[inline]
     #[must_use]
-    pub(crate) const fn freed(self) -> Self {
+    pub const fn freed(self) -> Self {
         let generation = self.generation;
         Self { generation, phase: Phase::Free, unmapping: 0, hold: 0, dynamic: 0, owing: false }
     }
@@ -165,7 +165,7 @@ impl Snapshot {
     /// One more reference; `None` if the count is at its limit.
     #[inline]
     #[must_use]
-    pub(crate) const fn acquired(mut self, counter: Counter) -> Option<Self> {
+    pub const fn acquired(mut self, counter: Counter) -> Option<Self> {
         match counter {
             Counter::Dynamic if self.dynamic == INFINITE => {}
             Counter::Dynamic if self.dynamic == INFINITE - 1 => return None,
@@ -195,7 +195,7 @@ impl Snapshot {
     /// device operations of the caller's are under way.
     #[inline]
     #[must_use]
-    pub(crate) const fn released(mut self, counter: Counter, delete: bool, in_use: bool) -> (Self, Release) {
+    pub const fn released(mut self, counter: Counter, delete: bool, in_use: bool) -> (Self, Release) {
         if self.is_infinite() {
             // Such an entry outlives every construct.
             if matches!(counter, Counter::Hold) {
@@ -224,7 +224,7 @@ impl Snapshot {
     /// them, or so many do that they cannot be counted.
     #[inline]
     #[must_use]
-    pub(crate) const fn used(mut self) -> Option<Self> {
+    pub const fn used(mut self) -> Option<Self> {
         if self.is_infinite() || self.unmapping == UNMAPPING_MAX {
             return None;
         }
@@ -234,7 +234,7 @@ impl Snapshot {
 
     /// Nobody has a reference, one construct alone uses the entry, and nothing is to be copied back.
     #[must_use]
-    pub(crate) const fn is_last_use(self) -> bool {
+    pub const fn is_last_use(self) -> bool {
         self.unmapping == 1 && self.total() == 0 && !self.owing
     }
 
@@ -242,7 +242,7 @@ impl Snapshot {
     /// is this thread's to do, it does not end yet.
     #[inline]
     #[must_use]
-    pub(crate) const fn finished_unmapping(mut self) -> (Self, Finish) {
+    pub const fn finished_unmapping(mut self) -> (Self, Finish) {
         let before = self;
         self.unmapping = self.unmapping.saturating_sub(1);
         if self.unmapping != 0 || self.total() != 0 {
@@ -258,7 +258,7 @@ impl Snapshot {
 /// The word as such, for the steps of a launch whose data is present: taking the word apart and
 /// putting it together again would be most of what they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word(pub(super) u64);
+pub(crate) struct Word(pub(super) u64);
 
 impl Word {
     const ONE_USE: u64 = 1 << UNMAPPING_SHIFT;
@@ -268,19 +268,19 @@ impl Word {
 
     /// Whether it is that of a live entry in this life.
     #[inline]
-    pub(super) const fn is_live(self, generation: u32) -> bool {
+    pub(crate) const fn is_live(self, generation: u32) -> bool {
         self.0 >> PHASE_SHIFT == (generation as u64) << 2 | Phase::Live as u64
     }
 
     /// Whether it is that of a live entry in this life whose references are not counted.
     #[inline]
-    pub(super) const fn is_lasting(self, generation: u32) -> bool {
+    pub(crate) const fn is_lasting(self, generation: u32) -> bool {
         self.is_live(generation) && self.dynamic() == INFINITE
     }
 
     /// That of an entry in this life with its contents valid.
     #[inline]
-    pub(super) const fn published(self, generation: u32) -> Option<Self> {
+    pub(crate) const fn published(self, generation: u32) -> Option<Self> {
         const LIVE: u64 = (Phase::Live as u64) << PHASE_SHIFT;
         let alive = self.0 & LIVE != 0 && self.0 >> GENERATION_SHIFT == generation as u64;
         if alive { Some(Self(self.0 | LIVE)) } else { None }
@@ -292,14 +292,14 @@ impl Word {
 
     /// As [`Snapshot::acquired`] of the dynamic count. `None`: that decides.
     #[inline]
-    pub(super) const fn acquired(self) -> Option<Self> {
+    pub(crate) const fn acquired(self) -> Option<Self> {
         if self.dynamic() < INFINITE - 1 { Some(Self(self.0 + 1)) } else { None }
     }
 
     /// As [`Snapshot::released`] of the dynamic count without `delete`, if that is neither the
     /// last reference nor all that can be counted. `None`: that decides.
     #[inline]
-    pub(super) const fn released(self, in_use: bool) -> Option<Self> {
+    pub(crate) const fn released(self, in_use: bool) -> Option<Self> {
         let dynamic = self.dynamic();
         if dynamic < 2 || dynamic == INFINITE || (in_use && self.0 & Self::USES == Self::USES) {
             return None;
@@ -310,7 +310,7 @@ impl Word {
     /// As [`Snapshot::released`] of the dynamic count without `delete`, if that is the last
     /// reference and nobody else uses the entry. `None`: that decides.
     #[inline]
-    pub(super) const fn released_last(self) -> Option<Self> {
+    pub(crate) const fn released_last(self) -> Option<Self> {
         if self.0 & (Self::REFERENCES | Self::USES) != 1 {
             return None;
         }
@@ -320,7 +320,7 @@ impl Word {
     /// As [`Snapshot::finished_unmapping`] in this life, if that is the end of it. `None`: that
     /// decides.
     #[inline]
-    pub(super) const fn ended(self, generation: u32) -> Option<Self> {
+    pub(crate) const fn ended(self, generation: u32) -> Option<Self> {
         let life = (generation as u64) << GENERATION_SHIFT;
         let phase = (Phase::Live as u64) << PHASE_SHIFT;
         if self.0 & phase == 0 || self.0 & !phase != life | Self::ONE_USE {
@@ -331,7 +331,7 @@ impl Word {
 
     /// The end of one construct's use, if that cannot be the end of the entry.
     #[inline]
-    pub(super) const fn left(self) -> Option<Self> {
+    pub(crate) const fn left(self) -> Option<Self> {
         let more_than_one = self.0 & Self::USES > Self::ONE_USE;
         if self.0 & Self::USES == 0 || (!more_than_one && self.0 & Self::REFERENCES == 0) {
             return None;

@@ -1,7 +1,7 @@
 //! Models of entries that come and go together.
 
-use super::super::{Batch, BlockRef, Together};
 use super::*;
+use crate::{Batch, BlockRef, Together};
 
 /// What a construct has that has made entries together.
 struct Begun<'t> {

@@ -9,10 +9,10 @@
 //! wants to wait pins it until the waiting stream is done, so that its event is not
 //! destroyed meanwhile; whoever gives up the last use destroys the event.
 
-use super::table::PresentTable;
 use crate::stream::StreamRef;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::table::PresentTable;
 use gangway_backend::EventHandle;
+use gangway_sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// A point in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum Point {
 
 /// The point of the entries that one construct fills.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     /// The construct, its entries and the threads that are about to wait. 0: not in use.
     users: AtomicUsize,
     is_event: AtomicBool,
@@ -62,7 +62,7 @@ impl Ready {
     }
 
     /// Counts one more user; false if there is none, and the object may be recycled.
-    pub(super) fn pin(&self) -> bool {
+    pub(crate) fn pin(&self) -> bool {
         let mut users = self.users.load(Ordering::Acquire);
         while users != 0 {
             match self.users.compare_exchange_weak(users, users + 1, Ordering::AcqRel, Ordering::Acquire) {
@@ -76,11 +76,11 @@ impl Ready {
 
 impl<'t> ReadyRef<'t> {
     /// The caller has counted a use.
-    pub(super) fn new(ready: &'t Ready) -> Self {
+    pub(crate) fn new(ready: &'t Ready) -> Self {
         Self(ready)
     }
 
-    pub(super) fn of(self) -> &'t Ready {
+    pub(crate) fn of(self) -> &'t Ready {
         self.0
     }
 
@@ -91,7 +91,8 @@ impl<'t> ReadyRef<'t> {
         if self.0.is_event.load(Ordering::Relaxed) {
             Point::Event(EventHandle(handle))
         } else {
-            Point::EndOf(StreamRef::of(handle))
+            // SAFETY: who made the point has stored the word of a stream.
+            Point::EndOf(unsafe { StreamRef::of(handle) })
         }
     }
 }

@@ -19,7 +19,7 @@ unsafe impl Sync for StreamRef {}
 
 impl StreamRef {
     /// Holds a stream until it is [closed](Self::close).
-    pub(crate) fn new(stream: Box<dyn Stream>) -> Self {
+    pub fn new(stream: Box<dyn Stream>) -> Self {
         Self(NonNull::from(Box::leak(Box::new(stream))))
     }
 
@@ -30,37 +30,41 @@ impl StreamRef {
     ///
     /// # Errors
     /// What the driver says.
-    pub(crate) unsafe fn close(self) -> Result<()> {
+    pub unsafe fn close(self) -> Result<()> {
         // SAFETY: made by `new`, and this is the last use.
         unsafe { Box::from_raw(self.0.as_ptr()) }.close()
     }
 
     /// The stream, for as long as it is open.
     #[inline]
-    pub(crate) fn get<'s>(self) -> &'s dyn Stream {
+    pub fn get<'s>(self) -> &'s dyn Stream {
         // SAFETY: whoever closes it says that nobody uses it.
         unsafe { &**self.0.as_ref() }
     }
 
     /// The word that it is.
     #[inline]
-    pub(crate) fn word(self) -> usize {
+    pub fn word(self) -> usize {
         self.0.as_ptr().expose_provenance()
     }
 
     /// The stream of a word.
     ///
+    /// # Safety
+    /// It is the word of one, or the stream is only told from others and never used.
+    ///
     /// # Panics
     /// The word is 0.
     #[inline]
-    pub(crate) fn of(word: usize) -> Self {
+    pub unsafe fn of(word: usize) -> Self {
         Self(NonNull::new(ptr::with_exposed_provenance_mut(word)).expect("a stream's word"))
     }
 
     /// One that is never used, but told from others by its number.
     #[cfg(test)]
     pub(crate) fn fake(number: usize) -> Self {
-        Self::of(number)
+        // SAFETY: tests compare it.
+        unsafe { Self::of(number) }
     }
 }
 

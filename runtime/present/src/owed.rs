@@ -7,12 +7,12 @@
 //! update it by atomic operations. So the construct leaves the copy to the entry, and the last construct that
 //! is done with the entry makes it. That may be any of them.
 
-use super::entry::EntryRef;
-use super::state::Snapshot;
+use crate::entry::EntryRef;
 use crate::label::Label;
+use crate::state::Snapshot;
 #[cfg(not(loom))]
-use crate::sync::MutexGuard;
-use crate::sync::{Mutex, lock};
+use gangway_sync::MutexGuard;
+use gangway_sync::{Mutex, lock};
 
 /// A part of an entry that is to be copied back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +28,16 @@ pub struct OwedCopy {
 /// Those of an entry. The state word says whether there are some; what stands here otherwise is of an
 /// earlier life.
 #[derive(Debug)]
-pub(super) struct OwedCopies(Mutex<Vec<OwedCopy>>);
+pub(crate) struct OwedCopies(Mutex<Vec<OwedCopy>>);
 
 impl OwedCopies {
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
     /// Takes its lock, for a fork.
     #[cfg(not(loom))]
-    pub(super) fn hold(&self) -> MutexGuard<'_, Vec<OwedCopy>> {
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Vec<OwedCopy>> {
         lock(&self.0)
     }
 }

@@ -8,10 +8,10 @@
 //! their own entry leaves, too. As long as the table has dangling pointers, constructs with
 //! attachments look whether theirs is one ([`EntryRef::is_dangling`]).
 
-use super::entry::{Entry, EntryRef};
-use super::table::PresentTable;
-use super::writer::Writer;
-use crate::sync::{AtomicU64, AtomicUsize, MutexGuard, Ordering, lock};
+use crate::entry::{Entry, EntryRef};
+use crate::table::PresentTable;
+use crate::writer::Writer;
+use gangway_sync::{AtomicU64, AtomicUsize, MutexGuard, Ordering, lock};
 use std::ptr::NonNull;
 
 /// An entry in one of its lives, which an attached pointer points to.
@@ -29,7 +29,7 @@ unsafe impl Send for Pointee {}
 /// writers' lock alone, which who ends a life has anyway: a pointer counts here or among those
 /// that dangle. Read without it.
 #[derive(Debug)]
-pub(super) struct Pointers(AtomicU64);
+pub(crate) struct Pointers(AtomicU64);
 
 /// No entry is alive.
 const OVER: u64 = u64::MAX;
@@ -37,12 +37,12 @@ const OVER: u64 = u64::MAX;
 const COUNT: u64 = u32::MAX as u64;
 
 impl Pointers {
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self(AtomicU64::new(OVER))
     }
 
     /// The entry begins a life.
-    pub(super) fn begin(&self, generation: u32) {
+    pub(crate) fn begin(&self, generation: u32) {
         self.0.store(u64::from(generation) << 32, Ordering::Relaxed);
     }
 
@@ -65,7 +65,7 @@ impl Pointers {
 }
 
 impl Pointee {
-    pub(super) fn of(entry: EntryRef<'_>) -> Self {
+    pub(crate) fn of(entry: EntryRef<'_>) -> Self {
         Self { entry: NonNull::from(entry.entry()), generation: entry.key().1 }
     }
 
@@ -74,7 +74,7 @@ impl Pointee {
         unsafe { &self.entry.as_ref().pointers }
     }
 
-    pub(super) fn is_gone(self) -> bool {
+    pub(crate) fn is_gone(self) -> bool {
         let word = self.pointers().0.load(Ordering::Acquire);
         word == OVER || word >> 32 != u64::from(self.generation)
     }
@@ -107,7 +107,7 @@ impl PresentTable {
 
     /// One more pointer is attached to an entry. The caller has no lock of the table's or of an
     /// entry's.
-    pub(super) fn link(&self, pointee: Option<Pointee>) {
+    pub(crate) fn link(&self, pointee: Option<Pointee>) {
         let Some(pointee) = pointee else { return };
         let _writer = lock(&self.writer);
         if !pointee.pointers().change(pointee.generation, |word| word + 1) {
@@ -116,14 +116,14 @@ impl PresentTable {
     }
 
     /// A pointer is attached to an entry no more. The rest is as with [`link`](Self::link).
-    pub(super) fn unlink(&self, pointee: Option<Pointee>) {
+    pub(crate) fn unlink(&self, pointee: Option<Pointee>) {
         if pointee.is_some() {
             self.unlink_locked(&lock(&self.writer), pointee);
         }
     }
 
     /// As [`unlink`](Self::unlink), for who has the writers' lock.
-    pub(super) fn unlink_locked(&self, _writer: &MutexGuard<'_, Writer>, pointee: Option<Pointee>) {
+    pub(crate) fn unlink_locked(&self, _writer: &MutexGuard<'_, Writer>, pointee: Option<Pointee>) {
         let counted = |p: Pointee| p.pointers().change(p.generation, |word| word - 1);
         if pointee.is_some_and(|pointee| !counted(pointee)) {
             // Below zero for a moment, if the entry has just gone: constructs look in vain.
@@ -134,7 +134,7 @@ impl PresentTable {
     /// In a forked child: counts all links anew. A thread that is no more may have been about to
     /// attach a pointer, and have counted that.
     #[cfg(not(loom))]
-    pub(super) fn link_again(&self, _writer: &MutexGuard<'_, Writer>) {
+    pub(crate) fn link_again(&self, _writer: &MutexGuard<'_, Writer>) {
         let entries = self.locked_entries();
         for entry in &entries {
             entry.entry().pointers.begin(entry.key().1);
@@ -152,7 +152,7 @@ impl PresentTable {
     /// An entry leaves the table. The caller has the writers' lock: who finds another one in
     /// its place finds the dangling pointers, too.
     #[inline]
-    pub(super) fn end_pointers(&self, _writer: &MutexGuard<'_, Writer>, entry: &Entry) {
+    pub(crate) fn end_pointers(&self, _writer: &MutexGuard<'_, Writer>, entry: &Entry) {
         let dangling = entry.pointers.end();
         if dangling != 0 {
             self.dangling.fetch_add(dangling, Ordering::AcqRel);
@@ -162,14 +162,14 @@ impl PresentTable {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(not(loom))]
-    use super::super::attachment::Attached;
-    use super::super::attachment::Attachment;
-    #[cfg(loom)]
-    use super::super::index::Relation;
-    use super::super::state::Counter;
-    use super::super::table::plain;
     use super::*;
+    #[cfg(not(loom))]
+    use crate::attachment::Attached;
+    use crate::attachment::Attachment;
+    #[cfg(loom)]
+    use crate::index::Relation;
+    use crate::state::Counter;
+    use crate::table::plain;
     use gangway_backend::DevicePtr;
 
     fn attachment(host_pointer: usize) -> Attachment {

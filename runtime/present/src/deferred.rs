@@ -13,21 +13,21 @@
 //! Its steps are compare-and-swaps of one word, [`Deferred::stage`]. Who makes the entries swaps
 //! it as well, so that they are made as of the step that the region has taken last.
 
-use super::batch::{Batch, Together};
-use super::block::{Block, BlockRef};
-use super::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
-use super::ready::{Point, Ready, ReadyRef};
-use super::state::Counter;
-use super::table::PresentTable;
-use super::writer::Writer;
+use crate::batch::{Batch, Together};
+use crate::block::{Block, BlockRef};
+use crate::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 use crate::label::Label;
+use crate::ready::{Point, Ready, ReadyRef};
+use crate::state::Counter;
 use crate::stream::StreamRef;
-use crate::sync::{AtomicPtr, AtomicUsize, Mutex, Ordering, lock};
+use crate::table::PresentTable;
+use crate::writer::Writer;
 use gangway_backend::DevicePtr;
+use gangway_sync::{AtomicPtr, AtomicUsize, Mutex, Ordering, lock};
 use std::ptr::NonNull;
 
 /// Entries that one region defers, at most.
-pub(super) const MOST: usize = if cfg!(loom) { 2 } else { 64 };
+pub(crate) const MOST: usize = if cfg!(loom) { 2 } else { 64 };
 /// Regions that defer entries of one table at the same time, at most.
 const REGIONS: usize = if cfg!(loom) { 2 } else { 16 };
 
@@ -44,7 +44,7 @@ const MADE: usize = 4;
 
 /// What one region defers.
 #[derive(Debug)]
-pub(super) struct Deferred {
+pub(crate) struct Deferred {
     stage: AtomicUsize,
     len: AtomicUsize,
     /// First addresses, in order.
@@ -84,18 +84,18 @@ unsafe impl Send for Rest {}
 
 /// The regions that defer entries, or have.
 #[derive(Debug)]
-pub(super) struct Deferrers {
+pub(crate) struct Deferrers {
     len: AtomicUsize,
     all: [AtomicPtr<Deferred>; REGIONS],
 }
 
 /// What a region defers, to the region. Copying it does not count.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DeferredRef<'t>(&'t Deferred);
+pub struct DeferredRef<'t>(&'t Deferred);
 
 /// How far a region was when somebody made its entries.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum MadeWhen<'t> {
+pub enum MadeWhen<'t> {
     /// It has to publish them.
     Filling,
     /// They are published, from that point on.
@@ -180,27 +180,27 @@ impl Deferred {
 impl<'t> DeferredRef<'t> {
     /// The region has issued its copies. False: the entries have been made.
     #[must_use]
-    pub(crate) fn publish(self) -> bool {
+    pub fn publish(self) -> bool {
         self.0.step(FILLING, LIVE) || self.0.stage.load(Ordering::Acquire) == LIVE
     }
 
     /// The region gives up its references, which are the only ones. False: the entries have been
     /// made.
     #[must_use]
-    pub(crate) fn release(self) -> bool {
+    pub fn release(self) -> bool {
         self.0.step(LIVE, RELEASED)
     }
 
     /// The region's operations are done, and with it all of this ends. False: the entries have
     /// been made.
     #[must_use]
-    pub(crate) fn close(self) -> bool {
+    pub fn close(self) -> bool {
         self.0.step(RELEASED, CLOSED)
     }
 
     /// Hands the entries that have been made to the region, in whose batch they have been. They
     /// are its own from then on as if it had made them, and this can be used again.
-    pub(crate) fn take_made<U>(self, batch: &mut Batch<'t, U>) -> MadeWhen<'t> {
+    pub fn take_made<U>(self, batch: &mut Batch<'t, U>) -> MadeWhen<'t> {
         let mut rest = lock(&self.0.rest);
         let entries = rest.parts.iter().map(|part| {
             let (entry, generation) = part.entry.expect("the entries have been made");
@@ -223,7 +223,7 @@ impl<'t> DeferredRef<'t> {
 impl PresentTable {
     /// An object for a region that may defer entries, until it is
     /// [given back](Self::give_back_deferred). `None`: too many do.
-    pub(crate) fn take_deferred(&self) -> Option<DeferredRef<'_>> {
+    pub fn take_deferred(&self) -> Option<DeferredRef<'_>> {
         let mut writer = lock(&self.writer);
         let place = match writer.free_deferred.pop() {
             Some(place) => place,
@@ -243,14 +243,14 @@ impl PresentTable {
     }
 
     /// Takes an object back with which nothing is deferred.
-    pub(crate) fn give_back_deferred(&self, deferred: DeferredRef<'_>) {
+    pub fn give_back_deferred(&self, deferred: DeferredRef<'_>) {
         lock(&self.writer).free_deferred.push(NonNull::from(deferred.0));
     }
 
     /// As [`insert_together`](Self::insert_together), but the entries are only made if somebody
     /// asks for them. They are those of a target region of the calling thread's, which it alone
     /// has; its copies go to a stream.
-    pub(crate) fn defer_together<U>(
+    pub fn defer_together<U>(
         &self,
         batch: &mut Batch<'_, U>,
         block: BlockRef<'_>,
@@ -268,7 +268,7 @@ impl PresentTable {
         }
         let mut rest = lock(&deferred.0.rest);
         rest.parts.clear();
-        (rest.stream, rest.thread, rest.ready) = (Some(stream), crate::sync::this_thread(), None);
+        (rest.stream, rest.thread, rest.ready) = (Some(stream), gangway_sync::this_thread(), None);
         rest.since = self.version.load(Ordering::Relaxed).wrapping_add(2);
         let Deferred { stage, len, begins, ends, bases, block: in_block, .. } = deferred.0;
         self.edit(|_| {
@@ -287,31 +287,31 @@ impl PresentTable {
     }
 
     /// Makes the entries that a region has deferred, if nobody has: the region wants them.
-    pub(crate) fn make_deferred(&self, deferred: DeferredRef<'_>) {
+    pub fn make_deferred(&self, deferred: DeferredRef<'_>) {
         self.make(&mut lock(&self.writer), deferred.0);
     }
 
     /// Those that a range has to do with. To be validated like a search of the index.
     #[inline(always)]
-    pub(super) fn deferred_at(&self, host: usize, size: usize) -> Option<&Deferred> {
+    pub(crate) fn deferred_at(&self, host: usize, size: usize) -> Option<&Deferred> {
         self.deferrers.iter().find(|deferred| deferred.is_open() && deferred.touches(host, size))
     }
 
     /// What deferred entries leave of a gap of the index. To be validated, as well.
     #[inline]
-    pub(super) fn gap_between_deferred(&self, host: usize, gap: (usize, usize)) -> Option<(usize, usize)> {
+    pub(crate) fn gap_between_deferred(&self, host: usize, gap: (usize, usize)) -> Option<(usize, usize)> {
         let mut open = self.deferrers.iter().filter(|deferred| deferred.is_open());
         open.try_fold(gap, |gap, deferred| deferred.narrow(host, gap))
     }
 
     /// Makes all entries that there are, for who wants to see them all.
-    pub(super) fn make_all(&self, writer: &mut Writer) {
+    pub(crate) fn make_all(&self, writer: &mut Writer) {
         self.deferrers.iter().for_each(|deferred| self.make(writer, deferred));
     }
 
     /// Makes the entries that a region has deferred, unless somebody has, or the region is done.
     #[cold]
-    pub(super) fn make(&self, writer: &mut Writer, deferred: &Deferred) {
+    pub(crate) fn make(&self, writer: &mut Writer, deferred: &Deferred) {
         if !deferred.is_open() {
             return;
         }

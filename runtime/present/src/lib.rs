@@ -36,6 +36,7 @@ mod entry;
 #[cfg(not(loom))]
 mod fork;
 mod index;
+mod label;
 mod leaves;
 mod left;
 #[cfg(all(test, loom))]
@@ -47,21 +48,23 @@ mod recent;
 mod reverse;
 mod state;
 mod stock;
+mod stream;
 mod table;
 mod writer;
 
 pub use attachment::{Attached, Attachment, Detached};
-pub(crate) use batch::{Batch, Together};
+pub use batch::{Batch, Together};
 pub use block::BlockRef;
-pub(crate) use deferred::{DeferredRef, MadeWhen};
+pub use deferred::{DeferredRef, MadeWhen};
 pub use entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 #[cfg(not(loom))]
-pub(crate) use fork::TableLocks;
+pub use fork::TableLocks;
 pub use index::Relation;
+pub use label::{Described, Label, ReadLabel, read_labels_with};
 pub use owed::OwedCopy;
 pub use pointee::{Dangling, Pointee};
 pub use ready::{Point, ReadyRef};
-pub(crate) use recent::Recent;
+pub use recent::Recent;
 pub use state::{Counter, Phase, Release, Snapshot};
-pub(crate) use table::PartsTaken;
-pub use table::{Finished, NotAssociated, PresentTable, Removed};
+pub use stream::StreamRef;
+pub use table::{Finished, NotAssociated, PartsTaken, PresentTable, Removed};

@@ -5,9 +5,9 @@
 //! still the answer, and finding it is one probe of a small hash table instead of
 //! a search.
 
-use super::entry::EntryRef;
-use super::index::Relation;
-use super::table::PresentTable;
+use crate::entry::EntryRef;
+use crate::index::Relation;
+use crate::table::PresentTable;
 
 /// Places for addresses; a power of two.
 const PLACES: usize = 64;
@@ -19,7 +19,7 @@ const GAPS: usize = 4;
 
 /// Addresses of which nothing is mapped.
 #[derive(Clone, Copy)]
-pub(crate) struct Gap {
+pub struct Gap {
     begin: usize,
     end: usize,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Gap {
 impl Gap {
     /// Whether all of a range is in it; no range of no bytes is.
     #[inline(always)]
-    pub(crate) fn has(self, host: usize, size: usize) -> bool {
+    pub fn has(self, host: usize, size: usize) -> bool {
         self.begin <= host && host < self.end && size <= self.end - host && size != 0
     }
 }
@@ -35,7 +35,7 @@ impl Gap {
 const NOWHERE: Gap = Gap { begin: 0, end: 0 };
 
 /// Answers of one thread, of any tables.
-pub(crate) struct Recent {
+pub struct Recent {
     places: Box<[[Slot; WAYS]; PLACES]>,
     gaps: Gaps,
 }
@@ -119,7 +119,7 @@ impl Recent {
     /// The entry that contains a range, if this thread has found it since the table has changed
     /// last, and the table's version.
     #[inline(always)]
-    pub(crate) fn known(
+    pub fn known(
         &self,
         table: &PresentTable,
         host: usize,
@@ -135,7 +135,7 @@ impl Recent {
     /// is looked for once: variables of one function, and arrays that come and go together,
     /// mostly share one.
     #[inline(always)]
-    pub(crate) fn absent(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
+    pub fn absent(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<usize> {
         let version = table.version();
         let gaps = &self.gaps;
         if std::ptr::eq(gaps.table, table) && gaps.version == version && gaps.last.has(host, size) {
@@ -145,12 +145,7 @@ impl Recent {
     }
 
     /// The gap that has a range in it, and the version of the table that has it so.
-    pub(crate) fn gap_around(
-        &mut self,
-        table: &PresentTable,
-        host: usize,
-        size: usize,
-    ) -> Option<(Gap, usize)> {
+    pub fn gap_around(&mut self, table: &PresentTable, host: usize, size: usize) -> Option<(Gap, usize)> {
         let version = self.absent(table, host, size)?;
         Some((self.gaps.last, version))
     }
@@ -187,7 +182,7 @@ impl Recent {
     /// The caller has inserted a range that was [`absent`](Self::absent) at that version. If
     /// nobody else has changed the table, what is left of the gap is one still.
     #[inline]
-    pub(crate) fn fill_gap(&mut self, table: &PresentTable, version: usize, host: usize, size: usize) {
+    pub fn fill_gap(&mut self, table: &PresentTable, version: usize, host: usize, size: usize) {
         let gaps = &mut self.gaps;
         let next = version.wrapping_add(2);
         if std::ptr::eq(gaps.table, table)
@@ -205,19 +200,14 @@ impl Recent {
 
     /// As [`PresentTable::lookup`].
     #[inline(always)]
-    pub(crate) fn lookup(
-        &mut self,
-        table: &'static PresentTable,
-        host: usize,
-        size: usize,
-    ) -> Relation<'static> {
+    pub fn lookup(&mut self, table: &'static PresentTable, host: usize, size: usize) -> Relation<'static> {
         self.lookup_at(table, host, size).0
     }
 
     /// As [`PresentTable::lookup_at`].
     // Always: the answer stays in registers, where a call would write it to memory.
     #[inline(always)]
-    pub(crate) fn lookup_at(
+    pub fn lookup_at(
         &mut self,
         table: &'static PresentTable,
         host: usize,
@@ -253,9 +243,9 @@ impl Recent {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::state::{Counter, Release};
-    use super::super::table::plain;
     use super::*;
+    use crate::state::{Counter, Release};
+    use crate::table::plain;
 
     #[test]
     fn answers_change_with_the_table() {

@@ -1,18 +1,18 @@
 //! Device memory that several entries share: the small ones that one construct makes.
 
-use super::left::Left;
-use super::table::PresentTable;
-use crate::sync::{AtomicUsize, Ordering};
+use crate::left::Left;
+use crate::table::PresentTable;
 use gangway_backend::DevicePtr;
+use gangway_sync::{AtomicUsize, Ordering};
 
 /// A block of device memory, with those who need it.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     users: AtomicUsize,
     base: AtomicUsize,
     size: AtomicUsize,
     /// What other threads have left to the construct that fills the block.
-    pub(super) left: Left,
+    pub(crate) left: Left,
 }
 
 impl Default for Block {
@@ -24,7 +24,7 @@ impl Default for Block {
 
 impl Block {
     /// Counts one more user; false if there is none, and the object may be recycled.
-    pub(super) fn pin(&self) -> bool {
+    pub(crate) fn pin(&self) -> bool {
         let more = |users| if users == 0 { None } else { Some(users + 1) };
         self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
@@ -42,11 +42,11 @@ impl PartialEq for BlockRef<'_> {
 
 impl<'t> BlockRef<'t> {
     /// The caller has counted a use.
-    pub(super) fn new(block: &'t Block) -> Self {
+    pub(crate) fn new(block: &'t Block) -> Self {
         Self(block)
     }
 
-    pub(super) fn of(self) -> &'t Block {
+    pub(crate) fn of(self) -> &'t Block {
         self.0
     }
 

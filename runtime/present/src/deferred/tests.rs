@@ -1,8 +1,8 @@
 //! Regions that defer entries, against a plain ordered map.
 
-use super::super::index::Relation;
-use super::super::table::plain;
 use super::*;
+use crate::index::Relation;
+use crate::table::plain;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

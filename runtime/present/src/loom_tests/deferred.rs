@@ -1,8 +1,8 @@
 //! Models of entries that are not made before somebody asks for them.
 
-use super::super::{Batch, BlockRef, DeferredRef, MadeWhen, Together};
 use super::*;
 use crate::stream::StreamRef;
+use crate::{Batch, BlockRef, DeferredRef, MadeWhen, Together};
 
 /// What a region has that defers entries.
 struct Region<'t> {

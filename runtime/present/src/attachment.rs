@@ -1,12 +1,12 @@
 //! The device pointers inside an entry that have been attached.
 
-use super::entry::{Entry, EntryRef};
-use super::pointee::Pointee;
-use super::state::Phase;
-use super::table::PresentTable;
-use super::writer::Writer;
-use crate::sync::{MutexGuard, Ordering, back_off, lock};
+use crate::entry::{Entry, EntryRef};
+use crate::pointee::Pointee;
+use crate::state::Phase;
+use crate::table::PresentTable;
+use crate::writer::Writer;
 use gangway_backend::DevicePtr;
+use gangway_sync::{MutexGuard, Ordering, back_off, lock};
 
 /// A device pointer that has been attached: which host pointer it stands for,
 /// where it is on the device, and both contents, so that copying a structure
@@ -74,7 +74,7 @@ pub enum Attached {
 impl PresentTable {
     /// Forgets the attachments of an entry that leaves the table.
     #[inline]
-    pub(super) fn drop_attachments(&self, writer: &MutexGuard<'_, Writer>, entry: &Entry) {
+    pub(crate) fn drop_attachments(&self, writer: &MutexGuard<'_, Writer>, entry: &Entry) {
         // A load for most: an exchange would cost them as much as a lock.
         if entry.has_attachments.load(Ordering::Acquire) {
             self.drop_all(writer, entry);
@@ -211,7 +211,7 @@ impl<'t> EntryRef<'t> {
 
     /// Adds one to the count of a pointer that has been attached, if the host's has that value still
     /// and the device's has this one. False: [`PresentTable::attach`] says what is to be done.
-    pub(crate) fn attach_same(self, host_pointer: usize, host: usize, device: usize) -> bool {
+    pub fn attach_same(self, host_pointer: usize, host: usize, device: usize) -> bool {
         self.recount(host_pointer, |attachment| {
             let same = attachment.count != 0
                 && *attachment.host_content == host.to_ne_bytes()
@@ -223,7 +223,7 @@ impl<'t> EntryRef<'t> {
 
     /// Takes one from the count of a pointer, if that is not the last. False:
     /// [`detach`](Self::detach) says what is to be done.
-    pub(crate) fn detach_shared(self, host_pointer: usize) -> bool {
+    pub fn detach_shared(self, host_pointer: usize) -> bool {
         self.recount(host_pointer, |attachment| (attachment.count > 1).then(|| attachment.count - 1))
     }
 
@@ -283,7 +283,7 @@ impl<'t> EntryRef<'t> {
 
     /// In a forked child: nobody is about to change any pointer.
     #[cfg(not(loom))]
-    pub(super) fn forget_attaching_threads(self) {
+    pub(crate) fn forget_attaching_threads(self) {
         lock(&self.entry().attachments).iter_mut().for_each(|attachment| attachment.busy = false);
     }
 

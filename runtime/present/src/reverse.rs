@@ -5,17 +5,17 @@
 //! change sorts all ranges. Nothing is kept up to date for it, so a program that never
 //! asks, and a launch in any program, pay nothing.
 
-use super::state::Phase;
-use super::table::PresentTable;
-use crate::sync::{Mutex, MutexGuard, lock};
+use crate::state::Phase;
+use crate::table::PresentTable;
 use gangway_backend::DevicePtr;
+use gangway_sync::{Mutex, MutexGuard, lock};
 
 /// The ranges of a table by device address.
 #[derive(Debug, Default)]
-pub(super) struct Reverse(Mutex<Ranges>);
+pub(crate) struct Reverse(Mutex<Ranges>);
 
 #[derive(Debug, Default)]
-pub(super) struct Ranges {
+pub(crate) struct Ranges {
     ranges: Vec<Range>,
     /// Version of the table they were gathered at; `None` if not all of them could be.
     version: Option<usize>,
@@ -31,7 +31,7 @@ struct Range {
 impl Reverse {
     /// Takes the lock, for a fork: before the table's own, as [`PresentTable::host_of`] does.
     #[cfg(not(loom))]
-    pub(super) fn lock_all(&self) -> MutexGuard<'_, Ranges> {
+    pub(crate) fn lock_all(&self) -> MutexGuard<'_, Ranges> {
         lock(&self.0)
     }
 }
@@ -74,9 +74,9 @@ impl PresentTable {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::state::{Counter, Release};
-    use super::super::table::plain;
     use super::*;
+    use crate::state::{Counter, Release};
+    use crate::table::plain;
     use proptest::prelude::*;
 
     const FAR: usize = 1 << 40;
@@ -95,7 +95,7 @@ mod tests {
                     model.push((device, host));
                 } else if let Some(position) = model.iter().position(|&(_, mapped)| mapped == host) {
                     model.remove(position);
-                    let super::super::Relation::Contained(entry) = table.lookup(host, 1) else { panic!() };
+                    let crate::Relation::Contained(entry) = table.lookup(host, 1) else { panic!() };
                     prop_assert_eq!(entry.release(Counter::Dynamic, false, false).unwrap().1, Release::Last);
                     table.finish_unmapping(entry).removed().unwrap();
                 }

@@ -4,20 +4,20 @@
 //! leave it: what a single insertion or removal costs besides its place in the index is paid
 //! once.
 
-use super::block::BlockRef;
-use super::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
-use super::index::Relation;
-use super::leaves::{LEAF, Leaf};
-use super::table::PresentTable;
-use super::writer::Writer;
-use crate::sync::{MutexGuard, Ordering, lock};
+use crate::block::BlockRef;
+use crate::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
+use crate::index::Relation;
+use crate::leaves::{LEAF, Leaf};
+use crate::table::PresentTable;
+use crate::writer::Writer;
 use gangway_backend::DevicePtr;
+use gangway_sync::{MutexGuard, Ordering, lock};
 use std::ptr::NonNull;
 
 /// Entries that are to be made together, each with its part of one block and something of the
 /// user's.
 #[derive(Debug, Default)]
-pub(crate) struct Batch<'t, U> {
+pub struct Batch<'t, U> {
     parts: Vec<Part<'t, U>>,
     /// First address and place among the parts, in the order of addresses.
     order: Vec<(usize, usize)>,
@@ -34,47 +34,47 @@ struct Part<'t, U> {
 
 impl<'t, U> Batch<'t, U> {
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.parts.len()
     }
 
     /// Adds an entry that begins where its part of the block does.
     #[inline]
-    pub(crate) fn push(&mut self, new: NewEntry, storage: DevicePtr, user: U) {
+    pub fn push(&mut self, new: NewEntry, storage: DevicePtr, user: U) {
         self.parts.push(Part { new, storage, user, entry: None });
     }
 
     /// Keeps the memory for the next ones.
     #[inline]
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.parts.clear();
     }
 
     /// What has been added, in that order, and the entries that have been made of it.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&NewEntry, &U, Option<EntryRef<'t>>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&NewEntry, &U, Option<EntryRef<'t>>)> {
         self.parts.iter().map(|part| (&part.new, &part.user, part.entry))
     }
 
     /// In the order of their addresses: what has been added, and its storage.
-    pub(super) fn sorted(&self) -> impl Iterator<Item = (&NewEntry, DevicePtr)> {
+    pub(crate) fn sorted(&self) -> impl Iterator<Item = (&NewEntry, DevicePtr)> {
         let parts = self.order.iter().map(|&(_, place)| &self.parts[place]);
         parts.map(|part| (&part.new, part.storage))
     }
 
     /// The entries that have been made, in the order of their addresses.
-    pub(super) fn set_entries(&mut self, entries: impl Iterator<Item = EntryRef<'t>>) {
+    pub(crate) fn set_entries(&mut self, entries: impl Iterator<Item = EntryRef<'t>>) {
         for (&(_, place), entry) in self.order.iter().zip(entries) {
             self.parts[place].entry = Some(entry);
         }
     }
 
     /// Brings the parts into the order of their addresses. False: two of them overlap.
-    pub(super) fn sort(&mut self) -> bool {
+    pub(crate) fn sort(&mut self) -> bool {
         let places = self.parts.iter().enumerate();
         self.order.clear();
         self.order.extend(places.map(|(place, part)| (part.new.host_begin, place)));
@@ -93,7 +93,7 @@ impl<'t, U> Batch<'t, U> {
 
 /// Whether the entries of a batch have been made, all of them or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Together {
+pub enum Together {
     /// Two of them overlap, or one touches what is mapped.
     Not,
     /// Nothing has been mapped since they were absent.
@@ -106,7 +106,7 @@ pub(crate) enum Together {
 impl PresentTable {
     /// Makes all entries of a batch, in phase [`Phase::Filling`](super::Phase::Filling), or none. All were
     /// absent at that version. Each takes a use of the block from the caller.
-    pub(crate) fn insert_together<'t, U>(
+    pub fn insert_together<'t, U>(
         &'t self,
         batch: &mut Batch<'t, U>,
         block: BlockRef<'t>,
@@ -133,7 +133,7 @@ impl PresentTable {
     }
 
     /// Whether nothing of a batch is mapped, which was so at that version.
-    pub(super) fn are_absent<U>(&self, writer: &mut Writer, batch: &Batch<'_, U>, absent: usize) -> Together {
+    pub(crate) fn are_absent<U>(&self, writer: &mut Writer, batch: &Batch<'_, U>, absent: usize) -> Together {
         let mut is_free = |part: &Part<'_, U>| {
             self.search_locked(writer, part.new.host_begin, part.new.size) == Relation::Absent
         };
@@ -172,7 +172,7 @@ impl PresentTable {
     }
 
     /// Takes entries out of the index whose lives have ended.
-    pub(super) fn take_out_together(&self, writer: &mut MutexGuard<'_, Writer>, entries: &[EntryRef<'_>]) {
+    pub(crate) fn take_out_together(&self, writer: &mut MutexGuard<'_, Writer>, entries: &[EntryRef<'_>]) {
         match *entries {
             [] => return,
             [entry] => return self.take_out(writer, entry),
@@ -245,11 +245,11 @@ impl Leaf {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::ready::Point;
-    use super::super::state::{Counter, Phase};
-    use super::super::table::plain;
     use super::*;
+    use crate::ready::Point;
+    use crate::state::{Counter, Phase};
     use crate::stream::StreamRef;
+    use crate::table::plain;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -344,7 +344,7 @@ mod tests {
                     }
                     let before = table.version();
                     remove(&table, &entries);
-                    let steps = entries.len().div_ceil(super::super::table::PARTS_AT_ONCE);
+                    let steps = entries.len().div_ceil(crate::table::PARTS_AT_ONCE);
                     prop_assert_eq!(table.version(), before + 2 * steps);
                 }
                 let all: Vec<_> = table.entries().iter().map(|e| (e.host_begin(), e.host_end())).collect();

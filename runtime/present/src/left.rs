@@ -5,12 +5,12 @@
 //! such pointers when its copies have been issued. Nearly always there are none, and to find
 //! that out is one compare-and-swap, for an entry by itself or for all parts of a block.
 
-use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
+use gangway_sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// What a filler has seen of what is left to it: that of one entry, or of all that share a block.
 /// Those mostly have one filler, which so has one step for all of them.
 #[derive(Debug)]
-pub(super) struct Left(AtomicUsize);
+pub(crate) struct Left(AtomicUsize);
 
 /// No pointer has been left.
 const NONE: usize = 0;
@@ -20,12 +20,12 @@ const SOME: usize = 1;
 const SEALED: usize = 2;
 
 impl Left {
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self(AtomicUsize::new(NONE))
     }
 
     /// An entry begins a life, or a block does.
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.0.store(NONE, Ordering::Relaxed);
     }
 
@@ -37,13 +37,13 @@ impl Left {
     /// True: nothing has been left, nor will be. False: the filler takes what has been left in
     /// each of the entries, after [`look_again`](Self::look_again).
     #[inline]
-    pub(super) fn seal(&self) -> bool {
+    pub(crate) fn seal(&self) -> bool {
         let sealed = self.0.compare_exchange(NONE, SEALED, Ordering::AcqRel, Ordering::Acquire);
         !matches!(sealed, Err(SOME))
     }
 
     /// What is left from now on shows anew.
-    pub(super) fn look_again(&self) {
+    pub(crate) fn look_again(&self) {
         self.0.store(NONE, Ordering::Release);
     }
 }
@@ -52,26 +52,26 @@ impl Left {
 /// touches.
 #[repr(C)]
 #[derive(Debug)]
-pub(super) struct LeftToFiller {
+pub(crate) struct LeftToFiller {
     /// Becomes [`SOME`] while `pointers` is locked; [`SEALED`] at any time. Not in use where the
     /// entry's storage is part of a block: then the block's is.
-    pub(super) state: Left,
+    pub(crate) state: Left,
     pointers: Mutex<Vec<usize>>,
 }
 
 impl LeftToFiller {
-    pub(super) fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self { state: Left::none(), pointers: Mutex::new(Vec::new()) }
     }
 
     /// The entry begins a life.
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.state.begin();
     }
 
     /// Leaves a pointer. False: the filler has looked for the last time. `of_block`: what counts
     /// where the storage is part of a block.
-    pub(super) fn leave(&self, of_block: Option<&Left>, host_pointer: usize) -> bool {
+    pub(crate) fn leave(&self, of_block: Option<&Left>, host_pointer: usize) -> bool {
         let mut pointers = lock(&self.pointers);
         let announced = of_block.unwrap_or(&self.state).announce();
         if announced {
@@ -81,18 +81,18 @@ impl LeftToFiller {
     }
 
     /// Takes what has been left.
-    pub(super) fn take(&self) -> Vec<usize> {
+    pub(crate) fn take(&self) -> Vec<usize> {
         std::mem::take(&mut *lock(&self.pointers))
     }
 
     /// Forgets what has been left in an entry that leaves the table.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         lock(&self.pointers).clear();
     }
 
     /// Takes the lock, for a fork.
     #[cfg(not(loom))]
-    pub(super) fn hold(&self) -> crate::sync::MutexGuard<'_, Vec<usize>> {
+    pub(crate) fn hold(&self) -> gangway_sync::MutexGuard<'_, Vec<usize>> {
         lock(&self.pointers)
     }
 }

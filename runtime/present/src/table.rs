@@ -2,19 +2,19 @@
 //!
 //! What a change needs besides the [`index`](super::index) is in [`writer`](super::writer).
 
-use super::block::{Block, BlockRef};
-use super::deferred::Deferrers;
-use super::entry::{EntryRef, NewEntry, PartOfBlock};
-use super::index::Relation;
-use super::leaves::Directory;
-use super::ready::{Ready, ReadyRef};
-use super::reverse::Reverse;
-use super::state::{Finish, Phase, Snapshot};
-use super::stock::Stock;
-use super::writer::Writer;
+use crate::block::{Block, BlockRef};
+use crate::deferred::Deferrers;
+use crate::entry::{EntryRef, NewEntry, PartOfBlock};
+use crate::index::Relation;
 use crate::label::Label;
-use crate::sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
+use crate::leaves::Directory;
+use crate::ready::{Ready, ReadyRef};
+use crate::reverse::Reverse;
+use crate::state::{Finish, Phase, Snapshot};
+use crate::stock::Stock;
+use crate::writer::Writer;
 use gangway_backend::DevicePtr;
+use gangway_sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 use std::ptr::NonNull;
 
 /// The present table of one device. See the [module](super) for the protocol.
@@ -23,16 +23,16 @@ use std::ptr::NonNull;
 /// region that maps fresh data takes a fifth longer where they fall badly.
 #[repr(align(128))]
 pub struct PresentTable {
-    pub(super) version: AtomicUsize,
-    pub(super) directory: AtomicPtr<Directory>,
-    pub(super) writer: Mutex<Writer>,
-    pub(super) deferrers: Deferrers,
-    pub(super) points: Stock<Ready>,
-    pub(super) blocks: Stock<Block>,
-    pub(super) reverse: Reverse,
+    pub(crate) version: AtomicUsize,
+    pub(crate) directory: AtomicPtr<Directory>,
+    pub(crate) writer: Mutex<Writer>,
+    pub(crate) deferrers: Deferrers,
+    pub(crate) points: Stock<Ready>,
+    pub(crate) blocks: Stock<Block>,
+    pub(crate) reverse: Reverse,
     /// Attached pointers that point to what is not there any more, and pointers that are
     /// about to be written.
-    pub(super) dangling: AtomicUsize,
+    pub(crate) dangling: AtomicUsize,
 }
 
 /// What is left to do for an entry that has been removed.
@@ -79,15 +79,15 @@ impl<'t> Finished<'t> {
 
 /// What [`PresentTable::finish_parts`] has taken from entries, for which the caller answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct PartsTaken {
+pub struct PartsTaken {
     /// Uses of the block.
-    pub(crate) uses: usize,
+    pub uses: usize,
     /// Uses of the construct's own point.
-    pub(crate) points: usize,
+    pub points: usize,
 }
 
 /// Entries that are taken out under one lock, at most: others do not wait long for it.
-pub(super) const PARTS_AT_ONCE: usize = 32;
+pub(crate) const PARTS_AT_ONCE: usize = 32;
 
 /// Why an association cannot be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl PresentTable {
     /// As [`insert`](Self::insert), after [`lookup_at`](Self::lookup_at) has answered that the
     /// range was absent at that version: while that is the table's, it is absent still. With
     /// storage that is there already the entry begins in phase [`Phase::Filling`].
-    pub(crate) fn insert_absent<'t>(
+    pub fn insert_absent<'t>(
         &'t self,
         new: &NewEntry,
         version: usize,
@@ -195,7 +195,7 @@ impl PresentTable {
     /// of a block, under one lock and in one step of the version for many of them. The others
     /// stay in the list, in order.
     /// `own`: the point of the entries that the caller's construct has made.
-    pub(crate) fn finish_parts<'t>(
+    pub fn finish_parts<'t>(
         &'t self,
         entries: &mut Vec<EntryRef<'t>>,
         block: BlockRef<'t>,
@@ -320,7 +320,7 @@ impl PresentTable {
 
     /// As [`entries`](Self::entries), for who has the lock. Those that are deferred are not among
     /// them.
-    pub(super) fn locked_entries(&self) -> Vec<EntryRef<'_>> {
+    pub(crate) fn locked_entries(&self) -> Vec<EntryRef<'_>> {
         let mut all = Vec::new();
         for leaf in self.locked_leaves() {
             for slot in 0..leaf.len.load(Ordering::Relaxed) {
@@ -346,7 +346,7 @@ impl PresentTable {
         all
     }
 
-    pub(super) fn take_out(&self, writer: &mut MutexGuard<'_, Writer>, entry: EntryRef<'_>) {
+    pub(crate) fn take_out(&self, writer: &mut MutexGuard<'_, Writer>, entry: EntryRef<'_>) {
         let begin = entry.host_begin();
         if let Some(position) = self.position_of(begin) {
             self.edit(|table| table.unplace(writer, position));
@@ -373,7 +373,7 @@ impl Removed<'_> {
 
 /// A new entry of `size` bytes at `host` with one dynamic reference and no name.
 #[cfg(test)]
-pub(crate) fn plain(host: usize, size: usize) -> NewEntry {
+pub fn plain(host: usize, size: usize) -> NewEntry {
     use super::state::Counter;
     NewEntry {
         host_begin: host,
@@ -387,9 +387,9 @@ pub(crate) fn plain(host: usize, size: usize) -> NewEntry {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::ready::Point;
-    use super::super::state::Counter;
     use super::*;
+    use crate::ready::Point;
+    use crate::state::Counter;
     use crate::stream::StreamRef;
 
     /// Many parts of a block are given up at once: those that others have, or that are parts of

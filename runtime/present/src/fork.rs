@@ -4,16 +4,16 @@
 //! locked and no change half made. What the other threads were doing cannot go on in the
 //! child: [`PresentTable::forget_other_threads`] ends it there.
 
-use super::attachment::Attachment;
-use super::block::Block;
-use super::entry::{Entry, EntryRef};
-use super::owed::OwedCopy;
-use super::ready::Ready;
-use super::reverse::Ranges;
-use super::stock::Objects;
-use super::table::PresentTable;
-use super::writer::Writer;
-use crate::sync::{MutexGuard, lock, this_thread};
+use crate::attachment::Attachment;
+use crate::block::Block;
+use crate::entry::{Entry, EntryRef};
+use crate::owed::OwedCopy;
+use crate::ready::Ready;
+use crate::reverse::Ranges;
+use crate::stock::Objects;
+use crate::table::PresentTable;
+use crate::writer::Writer;
+use gangway_sync::{MutexGuard, lock, this_thread};
 use std::ptr::NonNull;
 
 /// The locks of an entry. Nobody holds two of them at any other time.
@@ -34,7 +34,7 @@ impl<'t> Locked<'t> {
 }
 
 /// The locks of a table.
-pub(crate) struct TableLocks<'t> {
+pub struct TableLocks<'t> {
     writer: MutexGuard<'t, Writer>,
     entries: Vec<Locked<'t>>,
     _points: MutexGuard<'t, Objects<Ready>>,
@@ -45,7 +45,7 @@ pub(crate) struct TableLocks<'t> {
 impl PresentTable {
     /// Takes all locks: first the one of the reverse look-up, which is held while the entries
     /// are read, then the writers', as whoever has that may want an entry's.
-    pub(crate) fn lock_all(&self) -> TableLocks<'_> {
+    pub fn lock_all(&self) -> TableLocks<'_> {
         let reverse = self.reverse.lock_all();
         let mut writer = lock(&self.writer);
         self.make_all(&mut writer);
@@ -59,7 +59,7 @@ impl PresentTable {
     /// host storage may be on stacks that new threads will use. Device memory is given up
     /// for lost, since the other threads may have been about to free it. References that
     /// other threads' constructs had on older data stay.
-    pub(crate) fn forget_other_threads(&self, locks: TableLocks<'_>) {
+    pub fn forget_other_threads(&self, locks: TableLocks<'_>) {
         let TableLocks { mut writer, entries, .. } = locks;
         drop(entries);
         let this = this_thread();
