@@ -1,16 +1,15 @@
 //! Device memory that several entries share: the small ones that one construct makes.
 
 use crate::left::Left;
-use crate::table::PresentTable;
 use gangway_backend::DevicePtr;
 use gangway_sync::{AtomicUsize, Ordering};
 
 /// A block of device memory, with those who need it.
 #[derive(Debug)]
 pub(crate) struct Block {
-    users: AtomicUsize,
-    base: AtomicUsize,
-    size: AtomicUsize,
+    pub(crate) users: AtomicUsize,
+    pub(crate) base: AtomicUsize,
+    pub(crate) size: AtomicUsize,
     /// What other threads have left to the construct that fills the block.
     pub(crate) left: Left,
 }
@@ -54,31 +53,5 @@ impl<'t> BlockRef<'t> {
     #[must_use]
     pub fn range(self) -> (DevicePtr, usize) {
         (DevicePtr(self.0.base.load(Ordering::Relaxed)), self.0.size.load(Ordering::Relaxed))
-    }
-}
-
-impl PresentTable {
-    /// A block of so many bytes at this address. All its uses are the caller's: one for itself
-    /// and those that it will give to entries.
-    #[must_use]
-    pub fn begin_block(&self, base: DevicePtr, size: usize, uses: usize) -> BlockRef<'_> {
-        let block = self.blocks.take();
-        block.base.store(base.0, Ordering::Relaxed);
-        block.size.store(size, Ordering::Relaxed);
-        block.left.begin();
-        block.users.store(uses, Ordering::Release);
-        BlockRef(block)
-    }
-
-    /// Ends so many uses of a block. Its address is returned if they were the last: it is the
-    /// caller's to free.
-    pub fn leave_block(&self, block: BlockRef<'_>, uses: usize) -> Option<DevicePtr> {
-        // Read before the use ends: then it may be recycled.
-        let base = DevicePtr(block.0.base.load(Ordering::Relaxed));
-        if block.0.users.fetch_sub(uses, Ordering::AcqRel) != uses {
-            return None;
-        }
-        self.blocks.give_back(block.0);
-        Some(base)
     }
 }

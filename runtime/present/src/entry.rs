@@ -4,18 +4,25 @@
 //! readers may still look at it. They find out by the generation in the state
 //! word, which a handle carries and every operation checks.
 
-use crate::attachment::Attachment;
 use crate::block::{Block, BlockRef};
 use crate::label::Label;
 use crate::left::LeftToFiller;
-use crate::owed::OwedCopies;
-use crate::pointee::Pointers;
 use crate::ready::{Ready, ReadyRef};
 use crate::state::{Counter, Finish, Phase, Release, Snapshot, Word};
 use gangway_backend::DevicePtr;
 use gangway_sync::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Mutex, Ordering, back_off};
 use std::ffi::c_char;
 use std::ptr::NonNull;
+
+mod attachment;
+mod owed;
+mod pointee;
+
+pub use attachment::{Attached, Attachment, Detached};
+use owed::OwedCopies;
+pub use owed::OwedCopy;
+pub use pointee::Pointee;
+use pointee::Pointers;
 
 /// One mapped range. Aligned so that the counts of neighbours, which different
 /// threads change at every launch, do not share a cache line.
@@ -508,7 +515,7 @@ impl<'t> EntryRef<'t> {
     }
 
     /// The point from which on the contents are valid, with one more user: the caller
-    /// gives that up by [`PresentTable::leave`](super::PresentTable::leave). `None`: they
+    /// gives that up by [`PresentTable::leave`](crate::PresentTable::leave). `None`: they
     /// are valid. Another construct's point, if the contents have become valid meanwhile:
     /// to wait for that does no harm.
     #[must_use]
@@ -548,7 +555,7 @@ impl<'t> EntryRef<'t> {
     }
 
     /// The block that the storage is part of, with one more user: the caller gives that up by
-    /// [`PresentTable::leave_block`](super::PresentTable::leave_block). Another block, if the
+    /// [`PresentTable::leave_block`](crate::PresentTable::leave_block). Another block, if the
     /// entry has left the table meanwhile. `None`: it is part of none.
     #[must_use]
     pub fn pin_block(self) -> Option<BlockRef<'t>> {

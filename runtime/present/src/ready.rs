@@ -10,7 +10,6 @@
 //! destroyed meanwhile; whoever gives up the last use destroys the event.
 
 use crate::stream::StreamRef;
-use crate::table::PresentTable;
 use gangway_backend::EventHandle;
 use gangway_sync::{AtomicBool, AtomicUsize, Ordering};
 
@@ -28,7 +27,7 @@ pub enum Point {
 #[derive(Debug)]
 pub(crate) struct Ready {
     /// The construct, its entries and the threads that are about to wait. 0: not in use.
-    users: AtomicUsize,
+    pub(crate) users: AtomicUsize,
     is_event: AtomicBool,
     handle: AtomicUsize,
 }
@@ -51,7 +50,7 @@ impl Default for Ready {
 
 impl Ready {
     /// Begins a use. The caller alone has the object.
-    fn begin(&self, point: Point, users: usize) {
+    pub(crate) fn begin(&self, point: Point, users: usize) {
         let (is_event, handle) = match point {
             Point::Event(event) => (true, event.0),
             Point::EndOf(stream) => (false, stream.word()),
@@ -94,28 +93,5 @@ impl<'t> ReadyRef<'t> {
             // SAFETY: who made the point has stored the word of a stream.
             Point::EndOf(unsafe { StreamRef::of(handle) })
         }
-    }
-}
-
-impl PresentTable {
-    /// A point for a construct and so many entries of its own. Allocates only if more
-    /// points are in use than ever before.
-    #[must_use]
-    pub fn begin_ready(&self, point: Point, entries: usize) -> ReadyRef<'_> {
-        let ready = self.points.take();
-        ready.begin(point, entries + 1);
-        ReadyRef(ready)
-    }
-
-    /// Ends so many uses. The point is returned if they were the last: nobody waits for it
-    /// any more, and its event is the caller's to destroy.
-    pub fn leave(&self, ready: ReadyRef<'_>, uses: usize) -> Option<Point> {
-        // Read before the use ends: then it may be recycled.
-        let point = ready.point();
-        if ready.0.users.fetch_sub(uses, Ordering::AcqRel) != uses {
-            return None;
-        }
-        self.points.give_back(ready.0);
-        Some(point)
     }
 }

@@ -5,8 +5,8 @@
 //! still the answer, and finding it is one probe of a small hash table instead of
 //! a search.
 
+use crate::answers::Relation;
 use crate::entry::EntryRef;
-use crate::index::Relation;
 use crate::table::PresentTable;
 
 /// Places for addresses; a power of two.

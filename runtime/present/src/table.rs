@@ -1,23 +1,39 @@
 //! A present table: entries come, are counted, and go.
 //!
-//! What a change needs besides the [`index`](super::index) is in [`writer`](super::writer).
+//! [`index`] keeps the ranges in order. [`attachments`], [`pointers`] and [`shared`] have what
+//! entries have to do with each other, [`batch`] those that come and go together. [`deferred`] ones
+//! are never made unless somebody asks, and [`reverse`] leads back to host addresses.
 
+use crate::answers::{Finished, NotAssociated, PartsTaken, Relation, Removed};
 use crate::block::{Block, BlockRef};
-use crate::deferred::Deferrers;
-use crate::entry::{EntryRef, NewEntry, PartOfBlock};
-use crate::index::Relation;
-use crate::label::Label;
-use crate::leaves::Directory;
+use crate::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
+use crate::leaves::{Directory, Leaf};
 use crate::ready::{Ready, ReadyRef};
-use crate::reverse::Reverse;
 use crate::state::{Finish, Phase, Snapshot};
 use crate::stock::Stock;
-use crate::writer::Writer;
-use gangway_backend::DevicePtr;
 use gangway_sync::{AtomicPtr, AtomicUsize, Mutex, MutexGuard, Ordering, lock};
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// The present table of one device. See the [module](super) for the protocol.
+mod attachments;
+mod batch;
+mod deferred;
+#[cfg(not(loom))]
+mod fork;
+mod index;
+mod pointers;
+mod reverse;
+mod shared;
+
+pub use batch::{Batch, Together};
+use deferred::{Deferred, Deferrers};
+pub use deferred::{DeferredRef, MadeWhen};
+#[cfg(not(loom))]
+pub use fork::TableLocks;
+pub use pointers::Dangling;
+use reverse::Reverse;
+
+/// The present table of one device. See the [crate](crate) for the protocol.
 ///
 /// Aligned: which of its fields share a cache line does not depend on what stands beside it. A
 /// region that maps fresh data takes a fifth longer where they fall badly.
@@ -35,69 +51,55 @@ pub struct PresentTable {
     pub(crate) dangling: AtomicUsize,
 }
 
-/// What is left to do for an entry that has been removed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Removed<'t> {
-    /// Device memory to free, if it is in no block; none for associated storage.
-    pub allocation: Option<DevicePtr>,
-    /// The block it is part of, of which one use is the caller's to give up.
-    pub block: Option<BlockRef<'t>>,
-    /// Its point, of which one use is the caller's to give up.
-    pub ready: Option<ReadyRef<'t>>,
-    /// First host byte of the range.
-    pub host_begin: usize,
-    /// One past the last host byte.
-    pub host_end: usize,
-    /// Device address of the range.
-    pub device_begin: DevicePtr,
-    /// The name it was mapped under.
-    pub label: Label,
-}
-
-/// What the end of a construct's use of an entry led to.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Finished<'t> {
-    /// Others use the entry, or references came back.
-    Left,
-    /// It was the last use, and goes on: the caller makes the entry's
-    /// [owed copies](EntryRef::take_owed_copies), and then calls again.
-    Owing,
-    /// The entry has left the table, and the caller frees its memory.
-    Removed(Removed<'t>),
-}
-
-impl<'t> Finished<'t> {
-    /// What is left to do for the entry, if it has been removed.
-    #[must_use]
-    pub fn removed(self) -> Option<Removed<'t>> {
-        match self {
-            Self::Removed(removed) => Some(removed),
-            Self::Left | Self::Owing => None,
-        }
-    }
-}
-
-/// What [`PresentTable::finish_parts`] has taken from entries, for which the caller answers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PartsTaken {
-    /// Uses of the block.
-    pub uses: usize,
-    /// Uses of the construct's own point.
-    pub points: usize,
-}
-
 /// Entries that are taken out under one lock, at most: others do not wait long for it.
 pub(crate) const PARTS_AT_ONCE: usize = 32;
 
-/// Why an association cannot be undone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotAssociated {
-    /// No range starts at that address.
-    Absent,
-    /// The range was mapped, not associated.
-    Mapped,
-    /// A structured region holds it.
-    Held,
+/// Entries allocated at a time.
+const ENTRY_CHUNK: usize = if cfg!(loom) { 2 } else { 32 };
+
+/// What only the holder of the lock touches.
+#[derive(Default)]
+pub(crate) struct Writer {
+    // The boxes are what makes addresses stable; clippy cannot see the raw
+    // pointers kept into them.
+    #[allow(clippy::vec_box)]
+    all_leaves: Vec<Box<Leaf>>,
+    #[allow(clippy::vec_box)]
+    pub(crate) all_directories: Vec<Box<Directory>>,
+    #[allow(clippy::vec_box)]
+    pub(crate) all_deferred: Vec<Box<Deferred>>,
+    pub(crate) free_deferred: Vec<NonNull<Deferred>>,
+    pub(crate) all_entries: Vec<Box<[Entry]>>,
+    pub(crate) free_leaves: Vec<NonNull<Leaf>>,
+    /// First in, first out: the longer an entry rests, the surer a late reader's
+    /// handle is out of date by its generation and not by luck.
+    pub(crate) free_entries: VecDeque<NonNull<Entry>>,
+}
+
+// SAFETY: the pointers lead into the boxes of the same struct.
+unsafe impl Send for Writer {}
+
+impl Writer {
+    pub(crate) fn take_entry(&mut self) -> NonNull<Entry> {
+        self.take_entries(1).next().expect("a chunk was just added")
+    }
+
+    /// So many entries that are not in use.
+    pub(crate) fn take_entries(&mut self, count: usize) -> impl Iterator<Item = NonNull<Entry>> {
+        while self.free_entries.len() < count {
+            let chunk: Box<[Entry]> = (0..ENTRY_CHUNK).map(|_| Entry::free()).collect();
+            self.free_entries.extend(chunk.iter().map(NonNull::from));
+            self.all_entries.push(chunk);
+        }
+        self.free_entries.drain(..count)
+    }
+
+    pub(crate) fn take_leaf(&mut self) -> NonNull<Leaf> {
+        self.free_leaves.pop().unwrap_or_else(|| {
+            self.all_leaves.push(Box::new(Leaf::empty()));
+            NonNull::from(&**self.all_leaves.last().expect("just pushed"))
+        })
+    }
 }
 
 impl Default for PresentTable {
@@ -168,8 +170,8 @@ impl PresentTable {
     }
 
     /// Ends a construct's use of an entry that began with
-    /// [`Release::Last`](super::Release::Last) or
-    /// [`Release::InUse`](super::Release::InUse). `Some`: the entry has left the
+    /// [`Release::Last`](crate::Release::Last) or
+    /// [`Release::InUse`](crate::Release::InUse). `Some`: the entry has left the
     /// table and the caller frees its memory. Locks only if that may be so.
     pub fn finish_unmapping<'t>(&'t self, entry: EntryRef<'t>) -> Finished<'t> {
         if entry.leave() {
@@ -357,24 +359,11 @@ impl PresentTable {
     }
 }
 
-impl Removed<'_> {
-    fn of(entry: EntryRef<'_>) -> Self {
-        Self {
-            allocation: entry.allocation(),
-            ready: None,
-            block: None,
-            host_begin: entry.host_begin(),
-            host_end: entry.host_end(),
-            device_begin: entry.translate(entry.host_begin()),
-            label: entry.label(),
-        }
-    }
-}
-
 /// A new entry of `size` bytes at `host` with one dynamic reference and no name.
 #[cfg(test)]
 pub fn plain(host: usize, size: usize) -> NewEntry {
-    use super::state::Counter;
+    use crate::label::Label;
+    use crate::state::Counter;
     NewEntry {
         host_begin: host,
         size,

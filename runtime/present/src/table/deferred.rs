@@ -13,15 +13,14 @@
 //! Its steps are compare-and-swaps of one word, [`Deferred::stage`]. Who makes the entries swaps
 //! it as well, so that they are made as of the step that the region has taken last.
 
-use crate::batch::{Batch, Together};
+use super::batch::{Batch, Together};
+use super::{PresentTable, Writer};
 use crate::block::{Block, BlockRef};
 use crate::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
 use crate::label::Label;
 use crate::ready::{Point, Ready, ReadyRef};
 use crate::state::Counter;
 use crate::stream::StreamRef;
-use crate::table::PresentTable;
-use crate::writer::Writer;
 use gangway_backend::DevicePtr;
 use gangway_sync::{AtomicPtr, AtomicUsize, Mutex, Ordering, lock};
 use std::ptr::NonNull;
@@ -147,7 +146,7 @@ impl Deferred {
         (self.begins[..len].partition_point(|begin| begin.load(Ordering::Relaxed) <= host), len)
     }
 
-    /// Whether a range has to do with one of these, as [`Relation`](super::Relation) has it. To be
+    /// Whether a range has to do with one of these, as [`Relation`](crate::Relation) has it. To be
     /// validated like a search of the index.
     fn touches(&self, host: usize, size: usize) -> bool {
         let (after, len) = self.after(host);

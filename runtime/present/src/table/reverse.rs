@@ -5,8 +5,8 @@
 //! change sorts all ranges. Nothing is kept up to date for it, so a program that never
 //! asks, and a launch in any program, pay nothing.
 
+use super::PresentTable;
 use crate::state::Phase;
-use crate::table::PresentTable;
 use gangway_backend::DevicePtr;
 use gangway_sync::{Mutex, MutexGuard, lock};
 

@@ -4,15 +4,12 @@
 //! locked and no change half made. What the other threads were doing cannot go on in the
 //! child: [`PresentTable::forget_other_threads`] ends it there.
 
-use crate::attachment::Attachment;
+use super::reverse::Ranges;
+use super::{PresentTable, Writer};
 use crate::block::Block;
-use crate::entry::{Entry, EntryRef};
-use crate::owed::OwedCopy;
+use crate::entry::{Attachment, Entry, EntryRef, OwedCopy};
 use crate::ready::Ready;
-use crate::reverse::Ranges;
 use crate::stock::Objects;
-use crate::table::PresentTable;
-use crate::writer::Writer;
 use gangway_sync::{MutexGuard, lock, this_thread};
 use std::ptr::NonNull;
 

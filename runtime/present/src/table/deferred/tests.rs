@@ -1,7 +1,7 @@
 //! Regions that defer entries, against a plain ordered map.
 
 use super::*;
-use crate::index::Relation;
+use crate::answers::Relation;
 use crate::table::plain;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

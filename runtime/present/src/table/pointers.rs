@@ -8,77 +8,9 @@
 //! their own entry leaves, too. As long as the table has dangling pointers, constructs with
 //! attachments look whether theirs is one ([`EntryRef::is_dangling`]).
 
-use crate::entry::{Entry, EntryRef};
-use crate::table::PresentTable;
-use crate::writer::Writer;
-use gangway_sync::{AtomicU64, AtomicUsize, MutexGuard, Ordering, lock};
-use std::ptr::NonNull;
-
-/// An entry in one of its lives, which an attached pointer points to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pointee {
-    entry: NonNull<Entry>,
-    generation: u32,
-}
-
-// SAFETY: entries may be used from any thread, and live as long as their table. So does what
-// has a pointee: another entry of the table.
-unsafe impl Send for Pointee {}
-
-/// How many attached pointers point to an entry: its generation, and the number. Changed with the
-/// writers' lock alone, which who ends a life has anyway: a pointer counts here or among those
-/// that dangle. Read without it.
-#[derive(Debug)]
-pub(crate) struct Pointers(AtomicU64);
-
-/// No entry is alive.
-const OVER: u64 = u64::MAX;
-
-const COUNT: u64 = u32::MAX as u64;
-
-impl Pointers {
-    pub(crate) fn none() -> Self {
-        Self(AtomicU64::new(OVER))
-    }
-
-    /// The entry begins a life.
-    pub(crate) fn begin(&self, generation: u32) {
-        self.0.store(u64::from(generation) << 32, Ordering::Relaxed);
-    }
-
-    /// The entry's life is over. Answers how many pointers dangle now.
-    fn end(&self) -> usize {
-        let word = self.0.load(Ordering::Relaxed);
-        self.0.store(OVER, Ordering::Release);
-        if word == OVER { 0 } else { (word & COUNT) as usize }
-    }
-
-    /// Changes the number if the entry is in that life.
-    fn change(&self, generation: u32, change: impl Fn(u64) -> u64) -> bool {
-        let word = self.0.load(Ordering::Relaxed);
-        let same = word != OVER && word >> 32 == u64::from(generation);
-        if same {
-            self.0.store(change(word), Ordering::Release);
-        }
-        same
-    }
-}
-
-impl Pointee {
-    pub(crate) fn of(entry: EntryRef<'_>) -> Self {
-        Self { entry: NonNull::from(entry.entry()), generation: entry.key().1 }
-    }
-
-    fn pointers(&self) -> &Pointers {
-        // SAFETY: entries live as long as their table, which the caller has.
-        unsafe { &self.entry.as_ref().pointers }
-    }
-
-    pub(crate) fn is_gone(self) -> bool {
-        let word = self.pointers().0.load(Ordering::Acquire);
-        word == OVER || word >> 32 != u64::from(self.generation)
-    }
-}
+use super::{PresentTable, Writer};
+use crate::entry::{Entry, EntryRef, Pointee};
+use gangway_sync::{AtomicUsize, MutexGuard, Ordering, lock};
 
 /// As long as one lives, the table has a dangling pointer.
 #[derive(Debug)]
@@ -163,11 +95,11 @@ impl PresentTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    #[cfg(not(loom))]
-    use crate::attachment::Attached;
-    use crate::attachment::Attachment;
     #[cfg(loom)]
-    use crate::index::Relation;
+    use crate::answers::Relation;
+    #[cfg(not(loom))]
+    use crate::entry::Attached;
+    use crate::entry::Attachment;
     use crate::state::Counter;
     use crate::table::plain;
     use gangway_backend::DevicePtr;

@@ -10,11 +10,11 @@
 //! directories are recycled or kept until the table is dropped, so whatever
 //! pointer a torn read follows leads to memory of the right type.
 
-use crate::deferred::Deferred;
-use crate::entry::{Entry, EntryRef};
+use super::deferred::Deferred;
+use super::{PresentTable, Writer};
+use crate::answers::Relation;
+use crate::entry::Entry;
 use crate::leaves::{Directory, LEAF, Leaf, Torn};
-use crate::table::PresentTable;
-use crate::writer::Writer;
 use gangway_sync::{AtomicUsize, Ordering, fence, lock, spin_hint};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -23,18 +23,6 @@ use std::ptr::NonNull;
 const FIRST_DIRECTORY: usize = if cfg!(loom) { 2 } else { 16 };
 /// How often a reader repeats before it takes the writers' lock.
 const OPTIMISTIC_TRIES: usize = if cfg!(loom) { 1 } else { 64 };
-
-/// How a host range relates to the table.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Relation<'t> {
-    /// Wholly inside a mapped range (a zero-length section: it starts in one, or
-    /// between a variable's base address and its mapped section).
-    Contained(EntryRef<'t>),
-    /// It starts or ends in a mapped range but is not inside it.
-    Partial(EntryRef<'t>),
-    /// It touches nothing that is mapped.
-    Absent,
-}
 
 /// What a search does not answer.
 enum Missed<'t> {

@@ -1,10 +1,7 @@
 //! The device pointers inside an entry that have been attached.
 
-use crate::entry::{Entry, EntryRef};
-use crate::pointee::Pointee;
-use crate::state::Phase;
-use crate::table::PresentTable;
-use crate::writer::Writer;
+use super::EntryRef;
+use super::pointee::Pointee;
 use gangway_backend::DevicePtr;
 use gangway_sync::{MutexGuard, Ordering, back_off, lock};
 
@@ -35,7 +32,7 @@ pub struct Attachment {
 
 impl Attachment {
     /// Whether it is of the same pointer to the same thing.
-    fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.host_pointer == other.host_pointer
             && self.device_pointer == other.device_pointer
             && self.host_content == other.host_content
@@ -47,7 +44,7 @@ impl Attachment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detached {
     /// It was the last, of an entry that stays: the caller gives the device pointer the host's
-    /// value and then calls [`PresentTable::detached`].
+    /// value and then calls [`PresentTable::detached`](crate::PresentTable::detached).
     Last(Attachment),
     /// Nothing is left to do.
     Counted,
@@ -69,90 +66,6 @@ pub enum Attached {
     WriteWhenFilled,
     /// The construct that fills the entry writes it, behind its own copies.
     LeftToFiller,
-}
-
-impl PresentTable {
-    /// Forgets the attachments of an entry that leaves the table.
-    #[inline]
-    pub(crate) fn drop_attachments(&self, writer: &MutexGuard<'_, Writer>, entry: &Entry) {
-        // A load for most: an exchange would cost them as much as a lock.
-        if entry.has_attachments.load(Ordering::Acquire) {
-            self.drop_all(writer, entry);
-        }
-    }
-
-    #[cold]
-    fn drop_all(&self, writer: &MutexGuard<'_, Writer>, entry: &Entry) {
-        entry.has_attachments.store(false, Ordering::Relaxed);
-        let mut attachments = lock(&entry.attachments);
-        attachments.drain(..).for_each(|attachment| self.unlink_locked(writer, attachment.pointee));
-        drop(attachments);
-        entry.left_to_filler.clear();
-    }
-
-    /// Remembers an attachment of a pointer in an entry to another entry; one that has a count
-    /// adds to the count there is. `filler`: the caller's construct fills the entry. If the
-    /// caller has to write a pointer that it says is busy, it calls
-    /// [`written`](EntryRef::written) afterwards. Without a pointee the device pointer is null.
-    pub fn attach(
-        &self,
-        pointer: EntryRef<'_>,
-        pointee: Option<EntryRef<'_>>,
-        attachment: Attachment,
-        filler: bool,
-    ) -> Attached {
-        let host_pointer = attachment.host_pointer;
-        let attachment = Attachment { pointee: pointee.map(Pointee::of), ..attachment };
-        if !self.remember(pointer, attachment) {
-            return Attached::Known;
-        }
-        let filling = pointer.snapshot().is_some_and(|snapshot| snapshot.phase == Phase::Filling);
-        if filler || !filling {
-            return Attached::Write;
-        }
-        let of_block = pointer.block().map(|block| &block.left);
-        if !pointer.entry().left_to_filler.leave(of_block, host_pointer) {
-            return Attached::WriteWhenFilled;
-        }
-        pointer.written(host_pointer);
-        Attached::LeftToFiller
-    }
-
-    /// False if the same pointer is attached to the same thing already.
-    fn remember(&self, pointer: EntryRef<'_>, attachment: Attachment) -> bool {
-        // The new link first: what only moves must not look as if it were gone. Links need the
-        // writers' lock, which comes before that of an entry's attachments.
-        self.link(attachment.pointee);
-        let mut attachments = pointer.idle_attachments(attachment.host_pointer);
-        pointer.entry().has_attachments.store(true, Ordering::Release);
-        let (new, before) = match attachments.iter_mut().find(|a| a.host_pointer == attachment.host_pointer) {
-            Some(known) if known.is_same(&attachment) => {
-                known.count = known.count.saturating_add(attachment.count);
-                (false, std::mem::replace(&mut known.pointee, attachment.pointee))
-            }
-            Some(known) => {
-                let count = known.count.saturating_add(attachment.count);
-                (true, std::mem::replace(known, Attachment { count, ..attachment }).pointee)
-            }
-            None => {
-                attachments.push(attachment);
-                (true, None)
-            }
-        };
-        drop(attachments);
-        self.unlink(before);
-        new
-    }
-
-    /// A pointer of which [`detach`](EntryRef::detach) has given up the last is no attached one any
-    /// more.
-    pub fn detached(&self, pointer: EntryRef<'_>, host_pointer: usize) {
-        let mut attachments = lock(&pointer.entry().attachments);
-        let gone = attachments.extract_if(.., |a| a.busy && a.host_pointer == host_pointer);
-        let pointees: Vec<_> = gone.map(|attachment| attachment.pointee).collect();
-        drop(attachments);
-        pointees.into_iter().for_each(|pointee| self.unlink(pointee));
-    }
 }
 
 impl<'t> EntryRef<'t> {
@@ -210,7 +123,7 @@ impl<'t> EntryRef<'t> {
     }
 
     /// Adds one to the count of a pointer that has been attached, if the host's has that value still
-    /// and the device's has this one. False: [`PresentTable::attach`] says what is to be done.
+    /// and the device's has this one. False: [`PresentTable::attach`](crate::PresentTable::attach) says what is to be done.
     pub fn attach_same(self, host_pointer: usize, host: usize, device: usize) -> bool {
         self.recount(host_pointer, |attachment| {
             let same = attachment.count != 0
@@ -261,7 +174,7 @@ impl<'t> EntryRef<'t> {
     }
 
     /// The attachments, none of which anybody is about to change the pointer of.
-    fn idle_attachments(self, host_pointer: usize) -> MutexGuard<'t, Vec<Attachment>> {
+    pub(crate) fn idle_attachments(self, host_pointer: usize) -> MutexGuard<'t, Vec<Attachment>> {
         for attempt in 0.. {
             let attachments = lock(&self.entry().attachments);
             if !attachments.iter().any(|a| a.busy && a.host_pointer == host_pointer) {

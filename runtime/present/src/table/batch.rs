@@ -4,12 +4,11 @@
 //! leave it: what a single insertion or removal costs besides its place in the index is paid
 //! once.
 
+use super::{PresentTable, Writer};
+use crate::answers::Relation;
 use crate::block::BlockRef;
 use crate::entry::{Entry, EntryRef, NewEntry, PartOfBlock};
-use crate::index::Relation;
 use crate::leaves::{LEAF, Leaf};
-use crate::table::PresentTable;
-use crate::writer::Writer;
 use gangway_backend::DevicePtr;
 use gangway_sync::{MutexGuard, Ordering, lock};
 use std::ptr::NonNull;
@@ -104,7 +103,7 @@ pub enum Together {
 }
 
 impl PresentTable {
-    /// Makes all entries of a batch, in phase [`Phase::Filling`](super::Phase::Filling), or none. All were
+    /// Makes all entries of a batch, in phase [`Phase::Filling`](crate::Phase::Filling), or none. All were
     /// absent at that version. Each takes a use of the block from the caller.
     pub fn insert_together<'t, U>(
         &'t self,

@@ -7,7 +7,7 @@
 //! update it by atomic operations. So the construct leaves the copy to the entry, and the last construct that
 //! is done with the entry makes it. That may be any of them.
 
-use crate::entry::EntryRef;
+use super::EntryRef;
 use crate::label::Label;
 use crate::state::Snapshot;
 #[cfg(not(loom))]
@@ -44,7 +44,7 @@ impl OwedCopies {
 
 impl EntryRef<'_> {
     /// Leaves a copy to the last construct that uses the entry: it owes it. The caller uses it, and ends that
-    /// with [`finish_unmapping`](super::PresentTable::finish_unmapping).
+    /// with [`finish_unmapping`](crate::PresentTable::finish_unmapping).
     pub fn owe_copy(self, copy: OwedCopy) {
         let mut copies = lock(&self.entry().owed_copies.0);
         if !self.snapshot().is_some_and(|snapshot| snapshot.owing) {
