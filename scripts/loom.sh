@@ -13,5 +13,5 @@ export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 # bound the search takes hours.
 export LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3}
 cargo test --release --target-dir target/loom -p gangway-present --lib loom
-cargo test --release --target-dir target/loom -p gangway-runtime --lib loom
+cargo test --release --target-dir target/loom -p gangway-host-calls --lib loom
 cargo test --release --target-dir target/loom -p gangway-streams --lib loom

@@ -264,7 +264,7 @@ impl PartialEq for Trace {
 
 impl Eq for Trace {}
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -2,23 +2,24 @@
 
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events;
-use crate::host_calls::Connection;
 use crate::pool::Pool;
 use crate::queue;
 use crate::staging::Staging;
 use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, Stream};
+use gangway_host_calls::Connection;
 use gangway_present::PresentTable;
 use gangway_present::StreamRef;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(not(loom))]
+mod calling;
 mod fork;
+mod heap;
 mod idle_streams;
 mod load;
-#[cfg(not(loom))]
 pub(crate) use fork::DeviceLocks;
+use heap::Heap;
 use idle_streams::IdleStreams;
 pub(crate) use load::Load;
 
@@ -65,6 +66,8 @@ pub(crate) struct Opened {
     pub(crate) staging: Option<Staging>,
     /// What its kernels call the host through.
     pub(crate) host_calls: Connection,
+    /// What device code has allocated by its host.
+    heap: Heap,
 }
 
 impl Opened {
@@ -124,7 +127,6 @@ impl Device {
     }
 
     /// Index of its back end in the runtime.
-    #[cfg(not(loom))]
     pub(crate) fn backend_index(&self) -> usize {
         self.backend_index
     }
@@ -172,7 +174,14 @@ impl Device {
             }
             let pool = capabilities.pooled_memory.then(Pool::default);
             let staging = capabilities.pinned_staging.then(Staging::default);
-            Opened { device, capabilities, pool, staging, host_calls: Connection::default() }
+            Opened {
+                device,
+                capabilities,
+                pool,
+                staging,
+                host_calls: Connection::default(),
+                heap: Heap::default(),
+            }
         });
         let mine = Box::into_raw(Box::new(opened));
         let published =

@@ -308,10 +308,9 @@ impl ErrorKind {
             | Self::Backend(source @ gangway_backend::Error::Fault { .. }) => {
                 Self::lost(source).told_as_fault(device)
             }
-            #[cfg(not(loom))]
             Self::Lost { kernels, host_calls, source } if host_calls.is_empty() => {
-                crate::host_calls::forget_lost(device);
-                Self::Lost { kernels, host_calls: crate::host_calls::under_way(device), source }
+                gangway_host_calls::forget_lost(device);
+                Self::Lost { kernels, host_calls: gangway_host_calls::under_way(device), source }
             }
             other => other,
         }

@@ -253,7 +253,7 @@ pub(crate) struct Place {
     pub(crate) queued: bool,
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Mutex;

@@ -250,7 +250,7 @@ pub(crate) fn map_all_of(label: Label) -> String {
     format!("map all that the region uses of it, or all of it, before: map(tofrom: {name})")
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -61,16 +61,13 @@ fn work() {
 }
 
 /// The lock of the jobs, for a fork.
-#[cfg(not(loom))]
 pub(crate) struct FinisherLock(MutexGuard<'static, State>);
 
 /// Takes the lock, for a fork.
-#[cfg(not(loom))]
 pub(crate) fn hold() -> FinisherLock {
     FinisherLock(state())
 }
 
-#[cfg(not(loom))]
 impl FinisherLock {
     /// In the child the thread is gone. What has been handed over is the parent's to end.
     pub(crate) fn in_child(mut self) {

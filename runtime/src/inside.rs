@@ -121,7 +121,7 @@ pub(crate) fn advice(label: Label, member: Option<&str>) -> String {
     )
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -5,8 +5,8 @@
 //! next allocation or release of a thread that serves no call. [`crate::memory`] asks.
 
 use crate::device::Device;
-use crate::host_calls::calling_device;
 use gangway_backend::{AllocationKind, DevicePtr};
+use gangway_host_calls::calling_device;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -27,11 +27,9 @@ fn waiting() -> MutexGuard<'static, Vec<Late>> {
 }
 
 /// The lock of them, for a fork. The child frees what its devices still have.
-#[cfg(not(loom))]
 pub(crate) struct LateLock(#[expect(dead_code, reason = "held, not read")] MutexGuard<'static, Vec<Late>>);
 
 /// Takes the lock, for a fork.
-#[cfg(not(loom))]
 pub(crate) fn hold() -> LateLock {
     LateLock(waiting())
 }

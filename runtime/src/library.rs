@@ -1,9 +1,10 @@
 //! Registered libraries: the program's and its shared objects' device images and
 //! the table that ties host addresses to names.
 
-use crate::host_calls::{Held, Mailbox};
+use crate::device::Device;
 use crate::regions::Region;
 use gangway_backend::Module;
+use gangway_host_calls::{FunctionTable, Held, MailCall};
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -32,13 +33,15 @@ pub struct HostEntry {
     pub size: usize,
 }
 
-/// Functions whose device addresses stand in a table of the image, in the order of the host's.
+/// How code of an image calls the host through a mailbox.
 #[derive(Debug, Clone)]
-pub struct FunctionTable {
-    /// The table.
-    pub symbol: &'static CStr,
-    /// Host addresses.
-    pub host: Vec<usize>,
+pub struct Mailbox {
+    /// The functions that it may call. Null where one is not for the host.
+    pub functions: FunctionTable,
+    /// The variable of the image that leads to the mailbox.
+    pub pointer: &'static CStr,
+    /// Serves a call of a device; on any thread, and for several devices at once.
+    pub serve: fn(&'static Device, &MailCall),
 }
 
 /// A library as a front end registers it.

@@ -210,7 +210,7 @@ pub(crate) fn settle(device: &'static Device) {
     drop(moved);
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -33,7 +33,6 @@ const KEPT: usize = 16 << 20;
 pub(crate) struct Pool(Mutex<State>);
 
 /// The lock of a pool.
-#[cfg(not(loom))]
 pub(crate) struct PoolLock<'p> {
     _state: MutexGuard<'p, State>,
 }
@@ -158,7 +157,6 @@ impl Pool {
     }
 
     /// Takes its lock, for a fork.
-    #[cfg(not(loom))]
     pub(crate) fn hold(&self) -> PoolLock<'_> {
         PoolLock { _state: self.state() }
     }
@@ -235,7 +233,7 @@ impl Chunk {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -111,7 +111,6 @@ impl Regions {
     }
 
     /// Keeps others from changing the table.
-    #[cfg(not(loom))]
     pub(crate) fn hold(&self) -> impl Sized + use<'_> {
         lock(&self.tables)
     }
@@ -175,7 +174,7 @@ impl Table {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use gangway_backend::KernelHandle;

@@ -22,7 +22,6 @@ use gangway_backend::{Backend, Kernel, Module};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(not(loom))]
 mod fork;
 mod loading;
 mod numbering;
@@ -30,7 +29,6 @@ mod placing;
 mod questions;
 mod queued;
 
-#[cfg(not(loom))]
 pub use fork::Forking;
 pub use questions::{KernelQuestions, properties};
 

@@ -68,7 +68,6 @@ const USED: u8 = 1;
 const GONE: u8 = 2;
 
 /// The lock of a device's blocks.
-#[cfg(not(loom))]
 pub(crate) struct StagingLock<'s> {
     _state: MutexGuard<'s, State>,
 }
@@ -106,7 +105,6 @@ impl Staging {
     }
 
     /// Takes its lock, for a fork.
-    #[cfg(not(loom))]
     pub(crate) fn hold(&self) -> StagingLock<'_> {
         StagingLock { _state: self.state() }
     }
@@ -219,7 +217,7 @@ impl Drop for StagingBlock {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A channel of host calls: ports in memory that a device and the host both see.
 //!
-//! The runtime allocates and serves it (`runtime/src/host_calls`), and kernels call through it.
+//! The runtime allocates and serves it (`runtime/host-calls`), and kernels call through it.
 //! The device's side is [`call`], which the device runtime compiles for GPUs and the runtime's
 //! tests for the processor. Device code of others has to follow the same steps:
 //!
@@ -18,12 +18,16 @@
 //! bus has. Everything is of the scope of the whole system.
 //!
 //! What stands in a channel may be anything: the host reads each word once, and checks it.
+//!
+//! Code of compilers that know no channel calls through a [`mailbox`].
 
 #![no_std]
 
 mod device;
+pub mod mailbox;
 
 pub use device::{Warp, call};
+pub use mailbox::Mailbox;
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 

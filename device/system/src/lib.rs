@@ -1,7 +1,7 @@
 //! What device code asks of the host on behalf of the C library: one host call, whose block says
 //! which operation is meant.
 //!
-//! `device/gpu/system` makes the calls and `runtime/src/host_calls/system` answers them. Both read
+//! `device/gpu/system` makes the calls and `runtime/host-calls/src/system` answers them. Both read
 //! formats of `printf` with the same [`format`], so that they agree on the arguments.
 //!
 //! A block is a [`Header`] and the text behind it. What stands in one may be anything: the host

@@ -14,11 +14,10 @@ use crate::abi::kind::*;
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy;
 use gangway_frontend::state::routine;
-use gangway_runtime::FunctionTable;
-use gangway_runtime::host_calls::{MailCall, Mailbox};
+use gangway_runtime::host_calls::MailCall;
 use gangway_runtime::memory::{self, Place};
 use gangway_runtime::reverse::{Item, Kind, Refusal, Region};
-use gangway_runtime::{Device, Error, ErrorKind};
+use gangway_runtime::{Device, Error, ErrorKind, FunctionTable, Mailbox};
 use std::ffi::CStr;
 
 /// Addresses of the kernels that stand for the host's regions.
@@ -48,7 +47,7 @@ pub(crate) unsafe fn mailbox(host: &[usize], functions: &[PtxFunction]) -> Optio
     functions.map(|functions| Mailbox { functions, pointer: LEADS, serve })
 }
 
-fn serve(call: &MailCall) {
+fn serve(device: &'static Device, call: &MailCall) {
     guard((), || {
         // The device's number, which the next word has, is known here.
         let [count, addresses, sizes, kinds, ..] = call.words;
@@ -56,12 +55,12 @@ fn serve(call: &MailCall) {
             policy::mistake(format_args!(
                 "code on device {} has the host run the function at {:#x}, which is none of its image's regions \
                  of device(ancestor: 1); something has written over its call",
-                call.device.number(),
+                device.number(),
                 call.function
             ));
         };
         let fetched = match count <= MOST {
-            true => Arrays::fetch(call.device, count as usize, [addresses, sizes, kinds]).map(Some),
+            true => Arrays::fetch(device, count as usize, [addresses, sizes, kinds]).map(Some),
             false => Ok(None),
         };
         let mut arrays = match fetched {
@@ -70,7 +69,7 @@ fn serve(call: &MailCall) {
             Err(error) if is_lost(&error) => return,
             _ => {
                 let what = format_args!("{count} mappings at {addresses:#x}, {sizes:#x} and {kinds:#x}");
-                damaged(call.device, what);
+                damaged(device, what);
             }
         };
         let items = match items(&arrays.addresses, &arrays.sizes, &arrays.kinds) {
@@ -80,12 +79,12 @@ fn serve(call: &MailCall) {
                  not known"
             )),
             Err(Damage::Range { begin, size }) => {
-                damaged(call.device, format_args!("{size} bytes at {begin:#x}"));
+                damaged(device, format_args!("{size} bytes at {begin:#x}"));
             }
         };
         let list = items.iter().map(|(_, item)| *item).collect();
         // SAFETY: the memory that the device names is valid while it waits, or a copy fails.
-        let region = match unsafe { Region::enter(call.device, list, &routine()) } {
+        let region = match unsafe { Region::enter(device, list, &routine()) } {
             Ok(region) => region,
             Err(Refusal::Copy(error)) if is_lost(&error) => return,
             Err(refusal) => refuse(&refusal),

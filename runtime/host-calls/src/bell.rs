@@ -11,7 +11,7 @@ use std::sync::Condvar;
 /// A bell that wakes one thread. A ring is never lost: it is heard before the next sleep, or ends
 /// it.
 #[derive(Debug)]
-pub(super) struct Bell {
+pub(crate) struct Bell {
     rung: AtomicBool,
     sleeper: Mutex<()>,
     wake: Condvar,
@@ -25,7 +25,7 @@ impl Default for Bell {
 
 impl Bell {
     /// What rings from here on is heard. Comes before looking for what has rung.
-    pub(super) fn listen(&self) {
+    pub(crate) fn listen(&self) {
         self.rung.store(false, Ordering::Relaxed);
         // Either the ring comes behind this, or what has rung is seen behind it.
         fence(Ordering::SeqCst);
@@ -33,7 +33,7 @@ impl Bell {
 
     /// Wakes the thread that sleeps, if none has since it began to listen. Comes behind that which
     /// it is to see.
-    pub(super) fn ring(&self) {
+    pub(crate) fn ring(&self) {
         fence(Ordering::SeqCst);
         if !self.rung.load(Ordering::Relaxed) && !self.rung.swap(true, Ordering::AcqRel) {
             // With the lock, as the watcher may be between looking and sleeping.
@@ -44,7 +44,7 @@ impl Bell {
 
     /// Sleeps until the bell rings, or has rung since [`listen`](Self::listen); no longer than
     /// `most`.
-    pub(super) fn sleep(&self, most: Duration) {
+    pub(crate) fn sleep(&self, most: Duration) {
         let asleep = lock(&self.sleeper);
         #[cfg(not(loom))]
         drop(self.wake.wait_timeout_while(asleep, most, |()| !self.rung.load(Ordering::Acquire)));

@@ -3,7 +3,7 @@
 //! `gangway-host-channel` has the layout, and the device's side. What stands in a channel may be
 //! anything: each word is read once, and checked before it is used.
 
-use super::served::{Ends, Lanes, Served};
+use crate::served::{Ends, Lanes, Served};
 use gangway_backend::{HostCallOutcome, LARGEST_BLOCK};
 use gangway_host_channel::{Channel, LANES, LARGEST, MALFORMED, PIECE, PORTS, Port, Request};
 use std::cell::UnsafeCell;

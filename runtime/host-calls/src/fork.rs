@@ -3,10 +3,9 @@
 //! A program's functions are registered when it is loaded, before the runtime starts and whether
 //! or not it ever does. So they have handlers of their own.
 
-use super::functions::{self, Functions};
-use super::named::{self, Names};
+use crate::functions::{self, Functions};
+use crate::named::{self, Names};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{MutexGuard, RwLockWriteGuard};
 
 /// What is held during a fork. Who registers a name takes the locks in this order.
@@ -22,13 +21,6 @@ struct Slot(UnsafeCell<Option<Held>>);
 unsafe impl Sync for Slot {}
 
 static SLOT: Slot = Slot(UnsafeCell::new(None));
-
-/// How many forks lead to this process.
-static GENERATION: AtomicUsize = AtomicUsize::new(0);
-
-pub(super) fn generation() -> usize {
-    GENERATION.load(Ordering::Relaxed)
-}
 
 /// Installs the handlers when this library is loaded. The first registration would be too late:
 /// a fork that is under way then in another thread runs no new handlers, and its child could find
@@ -60,7 +52,6 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
-    GENERATION.fetch_add(1, Ordering::Relaxed);
     if let Some(held) = take() {
         functions::forget_calls(&held.functions);
     }

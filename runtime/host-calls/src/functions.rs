@@ -1,7 +1,6 @@
 //! The functions that devices can call, by number.
 
-use super::fork;
-use super::recorded::Recorded;
+use crate::recorded::Recorded;
 use gangway_backend::HostCallOutcome;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -17,7 +16,7 @@ pub type OnUnknown = fn(device: i32, function: u64);
 static ON_UNKNOWN: OnceLock<OnUnknown> = OnceLock::new();
 
 /// The functions by number.
-pub(super) type Functions = BTreeMap<u64, Arc<Function>>;
+pub(crate) type Functions = BTreeMap<u64, Arc<Function>>;
 
 static FUNCTIONS: RwLock<Functions> = RwLock::new(BTreeMap::new());
 
@@ -26,12 +25,19 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks whether it has ended.
 const PAUSE: Duration = Duration::from_micros(100);
 
+/// How many forks lead to this process.
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
+
+fn generation() -> usize {
+    GENERATION.load(Ordering::Relaxed)
+}
+
 thread_local! {
     /// Calls that the thread is inside of.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-pub(super) struct Function {
+pub(crate) struct Function {
     run: Box<dyn Fn(&mut HostCall<'_>) + Send + Sync>,
     /// For reports.
     name: Box<str>,
@@ -96,7 +102,7 @@ pub fn register(number: u64, function: impl Fn(&mut HostCall<'_>) + Send + Sync 
 }
 
 /// Registers a function with a name for reports.
-pub(super) fn register_as(
+pub(crate) fn register_as(
     number: u64,
     name: &str,
     function: impl Fn(&mut HostCall<'_>) + Send + Sync + 'static,
@@ -140,27 +146,27 @@ impl Running {
         // With the lock: whoever takes the function away sees the call.
         function.calls.fetch_add(1, Ordering::Relaxed);
         DEPTH.set(DEPTH.get() + 1);
-        Some(Self { function, generation: fork::generation() })
+        Some(Self { function, generation: generation() })
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
-        if self.generation == fork::generation() {
+        if self.generation == generation() {
             self.function.calls.fetch_sub(1, Ordering::Release);
         }
     }
 }
 
 /// What reports call a function.
-pub(super) fn name(number: u64) -> String {
+pub(crate) fn name(number: u64) -> String {
     let functions = FUNCTIONS.read().unwrap_or_else(PoisonError::into_inner);
     functions.get(&number).map_or_else(|| format!("number {number:#x}"), |function| function.name.to_string())
 }
 
 /// Runs a function for a device. The call was found `since`, if it had to be.
-pub(super) fn run(device: i32, number: u64, block: &mut [u8], since: Option<u64>) -> HostCallOutcome {
+pub(crate) fn run(device: i32, number: u64, block: &mut [u8], since: Option<u64>) -> HostCallOutcome {
     let Some(running) = Running::begin(number) else {
         if let Some(tell) = ON_UNKNOWN.get() {
             tell(device, number);
@@ -180,12 +186,13 @@ pub(super) fn run(device: i32, number: u64, block: &mut [u8], since: Option<u64>
 }
 
 /// Takes the lock, for a fork.
-pub(super) fn hold() -> RwLockWriteGuard<'static, Functions> {
+pub(crate) fn hold() -> RwLockWriteGuard<'static, Functions> {
     write()
 }
 
 /// In a forked child: the calls that other threads were inside of will not end.
-pub(super) fn forget_calls(functions: &Functions) {
+pub(crate) fn forget_calls(functions: &Functions) {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
     functions.values().for_each(|function| function.calls.store(0, Ordering::Relaxed));
 }
 

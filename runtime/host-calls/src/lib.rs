@@ -1,21 +1,39 @@
 //! Host calls: functions of the host that code on devices can run.
 //!
-//! [`functions`] are the host's, by number, whoever registers them. Those of programs are
-//! [`named`], and their number follows from the name. The C library's functions in device code
-//! are the [`system`]'s. A [`Service`] is what one
-//! device calls them through: directly, or by its [`channel`], which [`workers`] watch. One of them
-//! at a time serves a port ([`served`]), and the one that looks for calls sleeps by a [`bell`].
-//! Code of compilers that know no channel has a mailbox for each image ([`mailboxes`]), which the
-//! same threads serve.
-//! It is made when the first image that makes host calls is loaded on the device. Before
-//! that there is no memory, no thread and no call of the back end; a launch asks nothing.
+//! A device gets a [`Connection`] with the first image that makes host calls. Before that there is no
+//! memory, no thread and no call of the back end; a launch asks nothing. What a connection needs
+//! of a device stands in one trait ([`CallingDevice`]), which the runtime implements.
 //!
 //! No lock is held while a function runs.
+//!
+//! # Layers
+//!
+//! Each module uses only those above it, which a test checks.
+//!
+//! | module | what |
+//! |---|---|
+//! | `bell` | what the thread sleeps by that looks for calls |
+//! | `served` | who serves a port or a mailbox: one thread at a time |
+//! | `recorded` | what traces say of a call |
+//! | `device` | what is asked of a device |
+//! | `functions` | the host's functions, by number, whoever registers them |
+//! | `named` | those of programs, whose number follows from the name |
+//! | `fork` | both across `fork` |
+//! | `function_table` | the functions whose addresses stand in a table of an image |
+//! | [`channel`] | the ports that kernels of a GPU write calls into |
+//! | `mailboxes` | one call at a time for each image, of compilers that know no channel |
+//! | `workers` | the threads that look for calls and serve them |
+//! | [`system`] | the C library and Fortran's, for device code |
+//! | `connection` | what one device calls through: directly, by its channel, or by mailboxes |
+//! | `loom_tests` | model checks (`make loom`) |
 
 mod bell;
 #[doc(hidden)]
 pub mod channel;
+mod connection;
+mod device;
 mod fork;
+mod function_table;
 mod functions;
 #[cfg(all(test, loom))]
 mod loom_tests;
@@ -27,248 +45,12 @@ mod served;
 pub mod system;
 mod workers;
 
+pub use connection::{Connection, forget_lost, under_way};
+pub use device::CallingDevice;
+pub use function_table::FunctionTable;
 pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};
-pub(crate) use mailboxes::Held;
-pub use mailboxes::{MailCall, Mailbox};
+pub use mailboxes::{Held, MailCall, Serving};
 pub use named::{
     Clash, Function, OnLeft, Removal, call_by_host, calling_device, names, number, on_left, register_named,
     unregister_named,
 };
-
-use crate::device::{Device, Opened};
-use channel::Serve;
-use gangway_backend::{
-    DevicePtr, Error as BackendError, HostCallHandler, HostCallLink, HostCallOutcome, HostCallService,
-    HostCalls, Module, Stream,
-};
-use gangway_host_channel::Channel;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use workers::Workers;
-
-/// The host calls of one device: none until an image makes some.
-#[derive(Default)]
-pub(crate) struct Connection(AtomicPtr<Service>);
-
-/// What a device's host calls are served with. Leaked, as kernels may call at any time.
-struct Service {
-    device: i32,
-    /// On devices that call through memory.
-    workers: Option<&'static Workers<Memory>>,
-}
-
-/// What calls through the channel of a device need of it.
-struct Memory(&'static Device);
-
-impl HostCallHandler for Service {
-    fn call(&self, function: u64, block: &mut [u8]) -> HostCallOutcome {
-        functions::run(self.device, function, block, None)
-    }
-
-    fn ring(&self) {
-        if let Some(workers) = self.workers {
-            workers.ring();
-        }
-    }
-
-    fn launched(&self) {
-        if let Some(workers) = self.workers {
-            workers.launched();
-        }
-    }
-}
-
-impl Serve for Memory {
-    fn run(&self, function: u64, block: &mut [u8], since: Option<u64>) -> HostCallOutcome {
-        functions::run(self.0.number(), function, block, since)
-    }
-
-    fn fetch(&self, address: u64, block: &mut [u8]) -> bool {
-        let Some(opened) = self.0.opened_if_usable() else { return false };
-        let (from, to) = (DevicePtr(address as usize), block.as_mut_ptr());
-        // SAFETY: the block outlives the copy; what is no memory of the device the back end
-        // refuses.
-        let copy = |stream: &dyn Stream| unsafe { stream.copy_from_device(to, from, block.len()) };
-        self.0.at_once(opened, copy).is_ok()
-    }
-
-    fn give(&self, address: u64, block: &[u8]) -> bool {
-        let Some(opened) = self.0.opened_if_usable() else { return false };
-        let (to, from) = (DevicePtr(address as usize), block.as_ptr());
-        // SAFETY: as above.
-        let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(to, from, block.len()) };
-        self.0.at_once(opened, copy).is_ok()
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.0.opened_if_usable().is_some_and(|opened| opened.device.is_quiet())
-    }
-}
-
-/// The functions of the host that code on a device waits for, for messages.
-pub(crate) fn under_way(device: i32) -> Vec<String> {
-    let opened = system::device(device).and_then(Device::opened_if_usable);
-    let workers = opened.and_then(|opened| opened.host_calls.get()?.workers);
-    let mut counts = BTreeMap::<String, usize>::new();
-    for name in workers.map(Workers::under_way).unwrap_or_default() {
-        *counts.entry(name).or_default() += 1;
-    }
-    let line = |(name, count): (String, usize)| match count {
-        1 => name,
-        _ => format!("{name}, by {count} threads"),
-    };
-    counts.into_iter().map(line).collect()
-}
-
-/// A device is lost, so that its kernels go on with nothing that they have begun.
-#[cfg(not(loom))]
-pub(crate) fn forget_lost(device: i32) {
-    system::forget(device);
-}
-
-impl Connection {
-    fn get(&self) -> Option<&'static Service> {
-        // SAFETY: what has been published is never freed.
-        unsafe { self.0.load(Ordering::Acquire).as_ref() }
-    }
-
-    /// Whether threads of this process serve a channel: a forked child has none of them.
-    #[cfg(not(loom))]
-    pub(crate) fn has_workers(&self) -> bool {
-        self.get().is_some_and(|service| service.workers.is_some())
-    }
-
-    /// Whether kernels of the device may call the host.
-    #[inline]
-    pub(crate) fn is_connected(&self) -> bool {
-        self.get().is_some()
-    }
-
-    /// Connects an image that has been loaded, if its kernels call the host.
-    ///
-    /// # Errors
-    /// What the back end says.
-    pub(crate) fn connect(
-        &self,
-        device: &'static Device,
-        opened: &Opened,
-        module: &dyn Module,
-    ) -> Result<(), BackendError> {
-        if opened.capabilities.host_calls == HostCalls::None {
-            return Ok(());
-        }
-        let link = module.host_calls()?;
-        if link == HostCallLink::Unused {
-            return Ok(());
-        }
-        let service = match self.get() {
-            Some(service) => service,
-            None => self.make(device, opened),
-        };
-        system::serve(device);
-        let channel = service.channel(opened)?;
-        service.begin(opened)?;
-        let HostCallLink::Global(place) = link else { return Ok(()) };
-        let Some(channel) = channel else {
-            let message = "the image looks for a channel, and the device has none".to_owned();
-            return Err(BackendError::Device { code: 0, message });
-        };
-        let word = channel.0.to_ne_bytes();
-        // SAFETY: the back end says that a pointer stands there; the word outlives the copy.
-        let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(place, word.as_ptr(), word.len()) };
-        device.at_once(opened, copy)
-    }
-
-    /// Connects an image that calls through a mailbox, if its kernels call at all.
-    ///
-    /// # Errors
-    /// What the back end says.
-    pub(crate) fn connect_mailbox(
-        &self,
-        device: &'static Device,
-        opened: &Opened,
-        module: &dyn Module,
-        mailbox: &Mailbox,
-    ) -> Result<Option<Held>, BackendError> {
-        let functions = mailbox.functions.read(device, opened, module)?;
-        if functions.is_empty() {
-            return Ok(None);
-        }
-        let name = mailbox.pointer.to_string_lossy();
-        let place = match module.global(&name, size_of::<DevicePtr>()) {
-            Ok(place) => place,
-            // The code that calls has not been linked in.
-            Err(BackendError::NoSuchSymbol { .. }) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let service = match self.get() {
-            Some(service) => service,
-            None => self.make(device, opened),
-        };
-        let Some(workers) = service.workers else {
-            return Err(BackendError::Unsupported { operation: "calls of the host through memory" });
-        };
-        system::serve(device);
-        let held = workers.mailboxes().hold(device, opened, functions, mailbox.serve)?;
-        service.begin(opened)?;
-        let word = held.address().0.to_ne_bytes();
-        // SAFETY: a pointer stands there; the word outlives the copy.
-        let copy = |stream: &dyn Stream| unsafe { stream.copy_to_device(place, word.as_ptr(), word.len()) };
-        device.at_once(opened, copy)?;
-        Ok(Some(held))
-    }
-
-    /// Makes the service, unless another thread is faster.
-    #[cold]
-    fn make(&self, device: &'static Device, opened: &Opened) -> &'static Service {
-        let workers = match opened.capabilities.host_calls {
-            HostCalls::Channel { rings } => Some(&*Box::leak(Box::new(Workers::new(Memory(device), rings)))),
-            HostCalls::Direct | HostCalls::None => None,
-        };
-        let mine = Box::into_raw(Box::new(Service { device: device.number(), workers }));
-        let published =
-            self.0.compare_exchange(std::ptr::null_mut(), mine, Ordering::AcqRel, Ordering::Acquire);
-        match published {
-            // SAFETY: published, and never freed from here on.
-            Ok(_) => unsafe { &*mine },
-            Err(theirs) => {
-                // SAFETY: nobody has seen mine, and theirs is never freed.
-                unsafe {
-                    drop(Box::from_raw(mine));
-                    &*theirs
-                }
-            }
-        }
-    }
-}
-
-impl Service {
-    /// Where the device sees the channel, on devices that call through one.
-    fn channel(&self, opened: &Opened) -> Result<Option<DevicePtr>, BackendError> {
-        let Some(workers) = self.workers else { return Ok(None) };
-        if let Some(channel) = workers.channel() {
-            return Ok(Some(channel));
-        }
-        let memory = opened.device.allocate_visible(size_of::<Channel>())?;
-        // SAFETY: the memory has this size, is zero, aligned to a page, and freed below at most,
-        // where nobody has seen it.
-        let channel: &'static Channel = unsafe { memory.host.cast().as_ref() };
-        if !workers.open(channel, memory.device) {
-            // SAFETY: another thread has been faster.
-            unsafe { opened.device.deallocate_visible(memory)? };
-        }
-        Ok(workers.channel())
-    }
-
-    /// Has calls served, from before a kernel makes the first one.
-    fn begin(&'static self, opened: &Opened) -> Result<(), BackendError> {
-        if let Some(workers) = self.workers
-            && let Err(error) = workers.ensure()
-        {
-            let message = format!("no thread can be started that serves host calls: {error}");
-            return Err(BackendError::Device { code: 0, message });
-        }
-        let channel = self.workers.and_then(Workers::channel);
-        opened.device.connect_host_calls(HostCallService::new(self, channel))
-    }
-}

@@ -1,8 +1,8 @@
 //! Every interleaving of the threads that serve one port or mailbox, and of a ring with the
 //! watcher's sleep.
 
-use super::bell::Bell;
-use super::served::{Ends, Lanes, Served, Taken};
+use crate::bell::Bell;
+use crate::served::{Ends, Lanes, Served, Taken};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering, fence};

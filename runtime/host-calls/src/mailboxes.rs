@@ -1,48 +1,28 @@
 //! Calls through mailboxes: one block for each image, and one call at a time in it.
 //!
-//! A block has eight words in memory that both sides see. Code on the device takes a lock of its
-//! own, writes the words behind the first, then the device address of a function into the first
-//! one (release), and waits until the host has made that zero again (acquire). What the words
-//! mean the front end knows, which has registered the image. They may be anything: each is read
-//! once.
+//! `gangway-host-channel` has the block. What its words mean the front end knows, which has
+//! registered the image. They may be anything: each is read once.
 //!
 //! A block is used by one image, and again by another one when that has gone.
 
-use super::named::called_by;
-use super::recorded::Recorded;
-use super::served::Taken;
-use crate::device::{Device, Opened};
-use crate::library::FunctionTable;
-use gangway_backend::{DevicePtr, Error as BackendError, Module, Stream};
+use crate::named::called_by;
+use crate::recorded::Recorded;
+use crate::served::Taken;
+use gangway_backend::{DevicePtr, Error as BackendError};
+use gangway_host_channel::Mailbox;
+use gangway_host_channel::mailbox::WORDS;
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What reports call a region that is run for a mailbox.
-pub(super) const REGION: &str = "device(ancestor: 1)";
-
-/// Words that come with a call.
-pub const WORDS: usize = 7;
-
-/// How code of an image calls the host through a mailbox.
-#[derive(Debug, Clone)]
-pub struct Mailbox {
-    /// The functions that it may call. Null where one is not for the host.
-    pub functions: FunctionTable,
-    /// The variable of the image that leads to the block.
-    pub pointer: &'static CStr,
-    /// Serves a call; on any thread, and for several devices at once.
-    pub serve: fn(&MailCall),
-}
+pub(crate) const REGION: &str = "device(ancestor: 1)";
 
 /// One call.
-#[allow(missing_debug_implementations, reason = "devices have none")]
+#[derive(Debug)]
 pub struct MailCall {
-    /// Who calls.
-    pub device: &'static Device,
     /// The function's address on the device, and on the host if the image's table has it.
     pub function: u64,
     pub host: Option<usize>,
@@ -50,16 +30,12 @@ pub struct MailCall {
     pub words: [u64; WORDS],
 }
 
-/// What stands in memory that both sides see. All zero is a mailbox without a call.
-#[repr(C, align(64))]
-struct Block {
-    function: AtomicU64,
-    words: [AtomicU64; WORDS],
-}
+/// Serves the calls of an image; on any thread, and for several devices at once.
+pub type Serving = Box<dyn Fn(&MailCall) + Send + Sync>;
 
 /// One mailbox. Leaked, as kernels may look at its block at any time.
-pub(super) struct Slot {
-    block: &'static Block,
+pub(crate) struct Slot {
+    block: &'static Mailbox,
     /// Where the device sees the block.
     address: DevicePtr,
     /// A thread has found a call here, and serves it.
@@ -70,24 +46,25 @@ pub(super) struct Slot {
 
 /// The image that has a mailbox.
 struct User {
-    device: &'static Device,
+    /// The number of the device that it is loaded on.
+    device: i32,
     /// Host addresses by device address.
     functions: BTreeMap<u64, usize>,
-    serve: fn(&MailCall),
+    serve: Serving,
 }
 
 /// The mailboxes of a device.
 #[derive(Default)]
-pub(super) struct Mailboxes {
+pub(crate) struct Mailboxes {
     first: AtomicPtr<Slot>,
 }
 
 /// An image has a mailbox as long as this lives.
-pub(crate) struct Held(&'static Slot);
+pub struct Held(&'static Slot);
 
 impl Held {
     /// Where the device sees the block.
-    pub(super) fn address(&self) -> DevicePtr {
+    pub(crate) fn address(&self) -> DevicePtr {
         self.0.address
     }
 }
@@ -95,32 +72,6 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         *self.0.user() = None;
-    }
-}
-
-impl FunctionTable {
-    /// The table of an image that has been loaded: host addresses by device address, without the
-    /// null ones.
-    ///
-    /// # Errors
-    /// The image has no such table, or it cannot be read.
-    pub(crate) fn read(
-        &self,
-        device: &Device,
-        opened: &Opened,
-        module: &dyn Module,
-    ) -> Result<BTreeMap<u64, usize>, BackendError> {
-        let mut words = vec![0_u64; self.host.len()];
-        let size = size_of_val(&*words);
-        if size == 0 {
-            return Ok(BTreeMap::new());
-        }
-        let from = module.global(&self.symbol.to_string_lossy(), size)?;
-        let to = words.as_mut_ptr().cast();
-        // SAFETY: the back end says that as many bytes stand there; the words outlive the copy.
-        let copy = |stream: &dyn Stream| unsafe { stream.copy_from_device(to, from, size) };
-        device.at_once(opened, copy)?;
-        Ok(words.into_iter().zip(self.host.iter().copied()).filter(|(address, _)| *address != 0).collect())
     }
 }
 
@@ -134,17 +85,17 @@ impl Mailboxes {
     }
 
     /// Whether there is a call that nobody has found.
-    pub(super) fn has_news(&self) -> bool {
+    pub(crate) fn has_news(&self) -> bool {
         self.all().any(Slot::has_news)
     }
 
     /// How many hold a call that is not answered.
-    pub(super) fn under_way(&self) -> usize {
+    pub(crate) fn under_way(&self) -> usize {
         self.all().filter(|slot| slot.has_call()).count()
     }
 
     /// Takes the mailboxes with calls. For one thread at a time.
-    pub(super) fn take_news(&self, found: &mut impl Extend<&'static Slot>) {
+    pub(crate) fn take_news(&self, found: &mut impl Extend<&'static Slot>) {
         found.extend(self.all().filter(|slot| slot.has_news() && slot.taken.take()));
     }
 
@@ -152,20 +103,20 @@ impl Mailboxes {
     ///
     /// # Errors
     /// There is no memory for it.
-    pub(super) fn hold(
+    pub(crate) fn hold(
         &self,
-        device: &'static Device,
-        opened: &Opened,
+        device: i32,
+        opened: &dyn gangway_backend::Device,
         functions: BTreeMap<u64, usize>,
-        serve: fn(&MailCall),
+        serve: Serving,
     ) -> Result<Held, BackendError> {
         let user = Arc::new(User { device, functions, serve });
         if let Some(slot) = self.all().find(|slot| slot.is_free_for(&user)) {
             return Ok(Held(slot));
         }
-        let memory = opened.device.allocate_visible(size_of::<Block>())?;
+        let memory = opened.allocate_visible(size_of::<Mailbox>())?;
         // SAFETY: the memory has this size, is zero, aligned to a page, and never freed.
-        let block: &'static Block = unsafe { memory.host.cast().as_ref() };
+        let block: &'static Mailbox = unsafe { memory.host.cast().as_ref() };
         let slot: &'static Slot = Box::leak(Box::new(Slot {
             block,
             address: memory.device,
@@ -211,7 +162,7 @@ impl Slot {
     }
 
     /// Serves what stands in the mailbox, for the thread that has taken it.
-    pub(super) fn serve(&self, mut since: Option<u64>) {
+    pub(crate) fn serve(&self, mut since: Option<u64>) {
         loop {
             let function = self.block.function.load(Ordering::Acquire);
             if function != 0 {
@@ -229,12 +180,12 @@ impl Slot {
         let Some(user) = self.user().clone() else { return };
         let words = std::array::from_fn(|at| self.block.words[at].load(Ordering::Relaxed));
         let host = user.functions.get(&function).copied();
-        let call = MailCall { device: user.device, function, host, words };
+        let call = MailCall { function, host, words };
         let recorded = Recorded::begin(since);
         // A panic must not end a worker, and nobody is there to be told.
         let _ = catch_unwind(AssertUnwindSafe(|| {
-            called_by(user.device.number(), || (user.serve)(&call));
+            called_by(user.device, || (user.serve)(&call));
         }));
-        recorded.end(user.device.number(), REGION, 0);
+        recorded.end(user.device, REGION, 0);
     }
 }

@@ -3,7 +3,7 @@
 //! A function's number is made of its name alone. So device code knows it without being told,
 //! whichever compiler it comes from and whichever library has the function.
 
-use super::functions;
+use crate::functions;
 use gangway_backend::HostCallOutcome;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ impl Drop for Inside<'_> {
 }
 
 /// One of them.
-pub(super) struct Registered {
+pub(crate) struct Registered {
     name: String,
     function: usize,
     /// How often it has been registered: a name may stand in several files of a program.
@@ -46,7 +46,7 @@ pub(super) struct Registered {
 }
 
 /// Functions by number.
-pub(super) type Names = BTreeMap<u64, Registered>;
+pub(crate) type Names = BTreeMap<u64, Registered>;
 
 static NAMES: Mutex<Names> = Mutex::new(BTreeMap::new());
 
@@ -80,7 +80,7 @@ pub fn names() -> Vec<String> {
 }
 
 /// Takes the lock of the names, also for a fork: a program may be loading a library meanwhile.
-pub(super) fn registered() -> MutexGuard<'static, Names> {
+pub(crate) fn registered() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -150,7 +150,7 @@ pub fn unregister_named(name: &str, function: Function) -> Removal {
 }
 
 /// Runs what code on a device has called.
-pub(super) fn called_by(device: i32, run: impl FnOnce()) {
+pub(crate) fn called_by(device: i32, run: impl FnOnce()) {
     let before = DEVICE.replace(Some(device));
     run();
     DEVICE.set(before);

@@ -4,7 +4,7 @@
 use gangway_trace::{Kind, Span};
 
 /// A call whose function is about to run; nothing, if nobody records.
-pub(super) struct Recorded(Option<Times>);
+pub(crate) struct Recorded(Option<Times>);
 
 struct Times {
     /// When a thread found the call.
@@ -14,7 +14,7 @@ struct Times {
 
 impl Recorded {
     /// The call was found `since`, if it had to be.
-    pub(super) fn begin(since: Option<u64>) -> Self {
+    pub(crate) fn begin(since: Option<u64>) -> Self {
         Self(gangway_trace::enabled().then(|| {
             let begin = gangway_trace::now();
             Times { found: since.unwrap_or(begin).min(begin), begin }
@@ -22,7 +22,7 @@ impl Recorded {
     }
 
     /// The function has run.
-    pub(super) fn end(self, device: i32, function: &str, bytes: u64) {
+    pub(crate) fn end(self, device: i32, function: &str, bytes: u64) {
         if let Some(Times { found, begin }) = self.0 {
             let span = Span::new(Kind::HostCall, device, function, found);
             let waited = begin - found;

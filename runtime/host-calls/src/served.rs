@@ -9,7 +9,7 @@ const AGAIN: usize = 2;
 
 /// Whether somebody serves a port.
 #[derive(Debug)]
-pub(super) struct Served(AtomicUsize);
+pub(crate) struct Served(AtomicUsize);
 
 impl Default for Served {
     fn default() -> Self {
@@ -19,7 +19,7 @@ impl Default for Served {
 
 impl Served {
     /// Begins to serve the port. False: another thread does, and will look again.
-    pub(super) fn begin(&self) -> bool {
+    pub(crate) fn begin(&self) -> bool {
         let mut now = self.0.load(Ordering::Relaxed);
         loop {
             let next = if now == NOT { NOW } else { AGAIN };
@@ -31,7 +31,7 @@ impl Served {
     }
 
     /// Ends to serve it. False: there may be another request, so that it goes on.
-    pub(super) fn end(&self) -> bool {
+    pub(crate) fn end(&self) -> bool {
         if self.0.compare_exchange(NOW, NOT, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             return true;
         }
@@ -43,7 +43,7 @@ impl Served {
 
 /// Whether a thread has found the call in a mailbox, and serves it.
 #[derive(Debug)]
-pub(super) struct Taken(AtomicBool);
+pub(crate) struct Taken(AtomicBool);
 
 impl Default for Taken {
     fn default() -> Self {
@@ -52,17 +52,17 @@ impl Default for Taken {
 }
 
 impl Taken {
-    pub(super) fn is_taken(&self) -> bool {
+    pub(crate) fn is_taken(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
     /// False: another thread has it.
-    pub(super) fn take(&self) -> bool {
+    pub(crate) fn take(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }
 
     /// Gives it up. False: there is another call, and this thread has it still.
-    pub(super) fn leave(&self, is_there_news: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn leave(&self, is_there_news: impl FnOnce() -> bool) -> bool {
         self.0.store(false, Ordering::Release);
         // Either the device's next call is seen here, or who hears of it sees that nobody has it.
         fence(Ordering::SeqCst);
@@ -72,7 +72,7 @@ impl Taken {
 
 /// Who ends the call of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(crate) enum Ends {
     This,
     /// A thread that runs the function of another lane.
     Another,
@@ -81,7 +81,7 @@ pub(super) enum Ends {
 /// The lanes of a call whose functions run: threads take them one by one, and the one that is done
 /// last ends the call.
 #[derive(Debug)]
-pub(super) struct Lanes {
+pub(crate) struct Lanes {
     /// One bit for each lane that nobody has taken.
     waiting: AtomicUsize,
     /// Lanes of threads that may still take some.
@@ -96,7 +96,7 @@ impl Default for Lanes {
 
 impl Lanes {
     /// These lanes are to be run, of which there is one at least. None runs still.
-    pub(super) fn begin(&self, lanes: u32) {
+    pub(crate) fn begin(&self, lanes: u32) {
         self.unfinished.store(lanes.count_ones() as usize, Ordering::Relaxed);
         // Who takes a lane sees what has been done before. A swap, as a thread that looks for lanes of
         // the call before may be about to write here.
@@ -104,7 +104,7 @@ impl Lanes {
     }
 
     /// Runs lanes, as long as there is one that nobody has taken.
-    pub(super) fn run(&self, mut run: impl FnMut(usize)) -> Ends {
+    pub(crate) fn run(&self, mut run: impl FnMut(usize)) -> Ends {
         let mut ended = 0;
         loop {
             let waiting = self.waiting.load(Ordering::Relaxed);

@@ -18,10 +18,10 @@
 //! and each call would write one more word across the bus. What is left of looking is about a percent of one
 //! processor while a kernel runs that could call and does not.
 
-use super::bell::Bell;
-use super::channel::{Reader, Serve};
-use super::functions;
-use super::mailboxes::{Mailboxes, REGION, Slot};
+use crate::bell::Bell;
+use crate::channel::{Reader, Serve};
+use crate::functions;
+use crate::mailboxes::{Mailboxes, REGION, Slot};
 use gangway_backend::DevicePtr;
 use gangway_host_channel::Channel;
 use gangway_sync::spin_hint;
@@ -53,7 +53,7 @@ const LONG: Duration = Duration::from_millis(1);
 /// So many times [`LONG`] without a call, the thread that stands by sleeps.
 const CALM: u32 = 100;
 
-pub(super) struct Workers<S> {
+pub(crate) struct Workers<S> {
     serve: S,
     /// The channel, and where the device sees it, once an image looks for one.
     channel: OnceLock<(Reader, DevicePtr)>,
@@ -150,7 +150,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<S: Serve + Sync + Send> Workers<S> {
-    pub(super) fn new(serve: S, rings: bool) -> Self {
+    pub(crate) fn new(serve: S, rings: bool) -> Self {
         Self {
             serve,
             channel: OnceLock::new(),
@@ -166,23 +166,23 @@ impl<S: Serve + Sync + Send> Workers<S> {
     }
 
     /// Where the device sees the channel, if there is one.
-    pub(super) fn channel(&self) -> Option<DevicePtr> {
+    pub(crate) fn channel(&self) -> Option<DevicePtr> {
         self.channel.get().map(|(_, device)| *device)
     }
 
     /// Has a channel served. False: there is one.
-    pub(super) fn open(&self, channel: &'static Channel, device: DevicePtr) -> bool {
+    pub(crate) fn open(&self, channel: &'static Channel, device: DevicePtr) -> bool {
         self.channel.set((Reader::new(channel), device)).is_ok()
     }
 
     /// What device code waits for, for messages: each function once for each thread.
-    pub(super) fn under_way(&self) -> Vec<String> {
+    pub(crate) fn under_way(&self) -> Vec<String> {
         let ports = self.channel.get().map(|(reader, _)| reader.under_way()).unwrap_or_default();
         let regions = std::iter::repeat_n(REGION.to_owned(), self.mailboxes.under_way());
         ports.into_iter().map(functions::name).chain(regions).collect()
     }
 
-    pub(super) fn mailboxes(&self) -> &Mailboxes {
+    pub(crate) fn mailboxes(&self) -> &Mailboxes {
         &self.mailboxes
     }
 
@@ -190,7 +190,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
     ///
     /// # Errors
     /// The system starts no thread. The next call tries again.
-    pub(super) fn ensure(&'static self) -> io::Result<()> {
+    pub(crate) fn ensure(&'static self) -> io::Result<()> {
         let mut crew = lock(&self.crew);
         if !crew.begun {
             self.start()?;
@@ -212,7 +212,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
     }
 
     /// Something may have arrived.
-    pub(super) fn ring(&self) {
+    pub(crate) fn ring(&self) {
         // The device's call comes before looking who serves it (`Taken::leave`).
         fence(Ordering::SeqCst);
         if self.channel.get().is_some_and(|(reader, _)| reader.has_news()) || self.mailboxes.has_news() {
@@ -221,7 +221,7 @@ impl<S: Serve + Sync + Send> Workers<S> {
     }
 
     /// Something runs that may call.
-    pub(super) fn launched(&self) {
+    pub(crate) fn launched(&self) {
         // Either the watcher's question finds the kernel, or its rest is seen here.
         fence(Ordering::SeqCst);
         if self.rests.load(Ordering::Relaxed) {

@@ -7,11 +7,10 @@
 //!
 //! Blocks that a program does not free stay, also beyond their kernel, as those of the device's own heap do.
 
-use super::device;
-use crate::device::{Device, Opened};
+use super::{Device, Opened};
 use crate::pool::{GivenBack, Pool};
 use gangway_backend::{AllocationKind, DevicePtr};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Drivers align memory so, and so does the pool.
@@ -21,38 +20,16 @@ const LARGEST_ALIGNMENT: usize = 2 << 20;
 
 /// What is allocated on one device.
 #[derive(Default)]
-struct Heap {
+pub(super) struct Heap {
     /// Small blocks.
     pool: Pool,
     /// Where the memory of a block begins, by its address.
     blocks: Mutex<HashMap<usize, DevicePtr>>,
 }
 
-/// By device. Leaked, like the devices.
-static HEAPS: Mutex<BTreeMap<i32, &'static Heap>> = Mutex::new(BTreeMap::new());
-
-fn heap_of(number: i32) -> &'static Heap {
-    let mut heaps = HEAPS.lock().unwrap_or_else(PoisonError::into_inner);
-    heaps.entry(number).or_insert_with(|| Box::leak(Box::default()))
-}
-
-/// The address of a new block; 0 if there is none.
-pub(super) fn allocate(number: i32, bytes: u64, alignment: u64) -> u64 {
-    let Some(device) = device(number) else { return 0 };
-    let Some(opened) = device.opened_if_usable() else { return 0 };
-    let (Ok(bytes), Ok(alignment)) = (usize::try_from(bytes), usize::try_from(alignment)) else { return 0 };
-    heap_of(number).allocate(device, opened, bytes, alignment).map_or(0, |block| block.0 as u64)
-}
-
-/// 1 if the block is freed, 0 if there is no such block here.
-pub(super) fn free(number: i32, address: u64) -> u64 {
-    let Some(device) = device(number) else { return 0 };
-    let Some(opened) = device.opened_if_usable() else { return 0 };
-    heap_of(number).free(device, opened, address as usize).into()
-}
-
 impl Heap {
-    fn allocate(
+    /// A new block; `None` if there is no memory.
+    pub(super) fn allocate(
         &self,
         device: &Device,
         opened: &Opened,
@@ -84,9 +61,10 @@ impl Heap {
         })
     }
 
-    fn free(&self, device: &Device, opened: &Opened, address: usize) -> bool {
+    /// Frees a block. False: there is no such block here.
+    pub(super) fn free(&self, device: &Device, opened: &Opened, address: DevicePtr) -> bool {
         // Whoever removes the block frees it: a second call finds none.
-        let block = self.blocks.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        let block = self.blocks.lock().unwrap_or_else(PoisonError::into_inner).remove(&address.0);
         let Some(memory) = block else { return false };
         match self.pool.give_back(memory) {
             GivenBack::Kept => {}

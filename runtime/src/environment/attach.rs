@@ -328,7 +328,7 @@ fn null_image(host: &[u8]) -> Box<[u8]> {
     image
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -180,7 +180,7 @@ fn around(
     if begin < end { copy(begin, end - begin) } else { Ok(()) }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

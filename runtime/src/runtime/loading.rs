@@ -10,9 +10,9 @@ use super::Runtime;
 use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
-use crate::host_calls::{Held, Mailbox};
-use crate::library::{EntryKind, FunctionTable, HostEntry, Library, Placement, describe_image};
+use crate::library::{EntryKind, HostEntry, Library, Mailbox, Placement, describe_image};
 use gangway_backend::{DevicePtr, Kernel, Launch, Module, Session, SourceText, Stream, TableRequest};
+use gangway_host_calls::{FunctionTable, Held};
 use gangway_present::Label;
 use gangway_present::{Counter, NewEntry, Relation};
 use std::cmp::Reverse;
@@ -105,16 +105,26 @@ impl Runtime {
                 let storages = self.find_globals(device, opened, &waiting.globals, &*module)?;
                 let mut pairs = indirect_pairs(&waiting.globals, &storages);
                 if let Some(table) = &waiting.indirect {
-                    let functions = table.read(device, opened, &*module)?;
+                    let functions = table.read(device, &*module)?;
                     pairs.extend(functions.into_iter().map(|(at, host)| (host, DevicePtr(at as usize))));
                     pairs.sort_unstable();
                 }
                 if !pairs.is_empty() {
                     module.indirect_calls(&pairs)?;
                 }
-                opened.host_calls.connect(device, opened, &*module)?;
+                opened.host_calls.connect(device, &*opened.device, &*module)?;
                 let connect = |mailbox: &Arc<Mailbox>| {
-                    opened.host_calls.connect_mailbox(device, opened, &*module, mailbox)
+                    let serve = mailbox.serve;
+                    let serve = Box::new(move |call: &_| serve(device, call));
+                    let Mailbox { functions, pointer, .. } = &**mailbox;
+                    opened.host_calls.connect_mailbox(
+                        device,
+                        &*opened.device,
+                        &*module,
+                        functions,
+                        pointer,
+                        serve,
+                    )
                 };
                 let mailbox = waiting.mailbox.as_ref().map(connect).transpose()?.flatten();
                 Ok(Ready { module, storages, mailbox })

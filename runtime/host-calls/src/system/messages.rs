@@ -1,8 +1,11 @@
 //! What is refused: each message once and not too long, as every thread of a kernel may do the same.
 
-use super::streams::say;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+
+unsafe extern "C" {
+    static stderr: *mut libc::FILE;
+}
 
 /// Bytes that a message has at most. What a device has sent is a part of some.
 const LONGEST: usize = 400;
@@ -13,6 +16,12 @@ const MOST: usize = 100;
 const THE_LAST: &str = "gangway: device code does more that is refused; further messages are left out\n";
 
 static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// A message of ours.
+pub(super) fn say(message: &str) {
+    // SAFETY: the C library's variable, and a text with its length.
+    unsafe { libc::fwrite(message.as_ptr().cast(), 1, message.len(), stderr) };
+}
 
 /// Says that something is refused, unless it has been said.
 pub(super) fn refuse(message: &str) {

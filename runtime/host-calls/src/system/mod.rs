@@ -5,13 +5,13 @@
 
 mod format;
 mod fortran;
-mod heap;
 mod messages;
 mod process;
 mod streams;
 
-use super::functions::{HostCall, register_as};
-use crate::device::Device;
+use crate::device::CallingDevice;
+use crate::functions::{HostCall, register_as};
+use gangway_backend::DevicePtr;
 use gangway_system::{FUNCTION, HEADER, Operation};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, Once, PoisonError};
@@ -20,10 +20,10 @@ use std::sync::{Mutex, Once, PoisonError};
 const FAILED: u64 = u64::MAX;
 
 /// The devices whose kernels may call, by number.
-static DEVICES: Mutex<BTreeMap<i32, &'static Device>> = Mutex::new(BTreeMap::new());
+static DEVICES: Mutex<BTreeMap<i32, &'static dyn CallingDevice>> = Mutex::new(BTreeMap::new());
 
 /// Serves a device, from now on.
-pub(super) fn serve(device: &'static Device) {
+pub(crate) fn serve(device: &'static dyn CallingDevice) {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
         register_as(FUNCTION, "the C library", answer);
@@ -31,7 +31,7 @@ pub(super) fn serve(device: &'static Device) {
     DEVICES.lock().unwrap_or_else(PoisonError::into_inner).insert(device.number(), device);
 }
 
-pub(super) fn device(number: i32) -> Option<&'static Device> {
+pub(crate) fn device(number: i32) -> Option<&'static dyn CallingDevice> {
     DEVICES.lock().unwrap_or_else(PoisonError::into_inner).get(&number).copied()
 }
 
@@ -90,8 +90,20 @@ fn run(number: i32, operation: Operation, block: Block<'_>) -> u64 {
         Operation::FortranRun => fortran::run(number, block),
         Operation::FortranResult => fortran::result(number, block),
         Operation::FortranEnd => fortran::finish(&block),
-        Operation::Allocate => heap::allocate(number, block.first, block.second),
-        Operation::Free => heap::free(number, block.first),
+        Operation::Allocate => allocate(number, block.first, block.second),
+        Operation::Free => free(number, block.first),
         Operation::Call => process::call(block.first, &mut block.text[..block.length]),
     }
+}
+
+/// The address of a new block of memory; 0 if there is none.
+fn allocate(number: i32, bytes: u64, alignment: u64) -> u64 {
+    let (Ok(bytes), Ok(alignment)) = (usize::try_from(bytes), usize::try_from(alignment)) else { return 0 };
+    let memory = device(number).and_then(|device| device.allocate(bytes, alignment));
+    memory.map_or(0, |block| block.0 as u64)
+}
+
+/// 1 if the block is freed, 0 if there is no such block here.
+fn free(number: i32, address: u64) -> u64 {
+    device(number).is_some_and(|device| device.free(DevicePtr(address as usize))).into()
 }

@@ -1,9 +1,8 @@
 //! The process that device code belongs to: its end, its environment, its time.
 
-use super::messages::refuse;
-use super::streams::say;
+use super::messages::{refuse, say};
 use super::{FAILED, streams};
-use crate::device::Device;
+use crate::device::CallingDevice;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ffi::{CStr, CString};
@@ -72,7 +71,7 @@ pub(super) fn call(function: u64, data: &mut [u8]) -> u64 {
 static VALUES: Mutex<BTreeMap<(i32, CString), usize>> = Mutex::new(BTreeMap::new());
 
 /// Where the device sees the value of a variable; 0 if there is none.
-pub(super) fn environment(device: &'static Device, name: &[u8]) -> u64 {
+pub(super) fn environment(device: &dyn CallingDevice, name: &[u8]) -> u64 {
     let Ok(name) = CString::new(name) else { return 0 };
     // SAFETY: a name that ends with a null byte. Programs that change their environment meanwhile
     // do what C forbids on the host, too.
@@ -87,9 +86,9 @@ pub(super) fn environment(device: &'static Device, name: &[u8]) -> u64 {
     if let Some(address) = known {
         return address as u64;
     }
-    let Some(opened) = device.opened_if_usable() else { return 0 };
+    let Some(opened) = device.opened() else { return 0 };
     let bytes = key.1.as_bytes_with_nul();
-    let memory = match opened.device.allocate_visible(bytes.len()) {
+    let memory = match opened.allocate_visible(bytes.len()) {
         Ok(memory) => memory,
         Err(error) => {
             refuse(&format!("gangway: getenv in device code finds no memory for a value: {error}"));
@@ -104,7 +103,7 @@ pub(super) fn environment(device: &'static Device, name: &[u8]) -> u64 {
     };
     // Another thread has been faster; its memory serves as well.
     // SAFETY: nobody has seen this one.
-    if let Err(error) = unsafe { opened.device.deallocate_visible(memory) } {
+    if let Err(error) = unsafe { opened.deallocate_visible(memory) } {
         refuse(&format!("gangway: getenv in device code cannot give memory back: {error}"));
     }
     faster as u64

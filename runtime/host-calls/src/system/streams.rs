@@ -27,12 +27,6 @@ fn stream(number: u64) -> Option<*mut libc::FILE> {
     None
 }
 
-/// A message of ours.
-pub(super) fn say(message: &str) {
-    // SAFETY: the C library's variable, and a text with its length.
-    unsafe { libc::fwrite(message.as_ptr().cast(), 1, message.len(), stderr) };
-}
-
 /// Writes a text in one piece.
 pub(super) fn write(number: u64, text: &[u8]) -> u64 {
     let Some(stream) = stream(number) else { return 0 };

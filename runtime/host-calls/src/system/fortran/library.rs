@@ -21,7 +21,7 @@ pub(super) fn find(name: &'static CStr) -> Result<*mut c_void, FortranError> {
 /// A function of the library, whose name decides on its type.
 macro_rules! function {
     ($name:literal, fn($($argument:ty),* $(,)?) $(-> $result:ty)?) => {{
-        let found = $crate::host_calls::system::fortran::library::find($name)?;
+        let found = $crate::system::fortran::library::find($name)?;
         // SAFETY: flang's headers say that this is the function's type.
         unsafe {
             std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(found)

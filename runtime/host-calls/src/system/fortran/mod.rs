@@ -217,13 +217,7 @@ mod tests {
         let number = parts::add(5, 0, &vec![0; parts::LARGEST]).unwrap();
         assert_eq!(refused(5, number, &[0], 0), FortranError::Malformed("it is too long"));
         let number = parts::add(6, 0, &statement).unwrap();
-        let fault = gangway_backend::Error::Fault {
-            code: 0,
-            message: String::new(),
-            suspects: Vec::new(),
-            report: None,
-        };
-        let _told = crate::Error::new(crate::ErrorKind::Backend(fault), 6, None);
+        forget(6);
         assert_eq!(refused(6, number, &[], 0), FortranError::Malformed("its earlier parts are missing"));
     }
 
