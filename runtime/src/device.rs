@@ -3,7 +3,6 @@
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events;
 use crate::pool::Pool;
-use crate::queue;
 use crate::staging::Staging;
 use crate::turn::Turn;
 use gangway_backend::{Backend, Capabilities, Stream};
@@ -11,17 +10,22 @@ use gangway_host_calls::Connection;
 use gangway_present::PresentTable;
 use gangway_present::StreamRef;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 mod calling;
 mod fork;
 mod heap;
 mod idle_streams;
 mod load;
+mod marker;
+mod queues;
 pub(crate) use fork::DeviceLocks;
 use heap::Heap;
 use idle_streams::IdleStreams;
 pub(crate) use load::Load;
+pub(crate) use marker::Event;
+pub use marker::Marker;
+pub(crate) use queues::DeviceQueue;
 
 /// A device the program can name. Devices are made when the first image for
 /// their type is registered and live as long as the process.
@@ -43,7 +47,7 @@ pub struct Device {
     pub(crate) loading: Turn,
     idle_streams: IdleStreams,
     /// Queues that the program owns.
-    queues: Mutex<Vec<Arc<queue::Shared>>>,
+    queues: Mutex<Vec<Arc<dyn DeviceQueue>>>,
     /// How many of them there are, and how many are blocking: most programs have none, and no
     /// construct looks for any.
     queue_count: AtomicUsize,
@@ -251,64 +255,6 @@ impl Device {
     #[inline(never)]
     pub(crate) fn give_stream_back(&self, stream: StreamRef) {
         self.idle_streams.put(stream);
-    }
-
-    fn queues(&self) -> MutexGuard<'_, Vec<Arc<queue::Shared>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps account of a queue that the program has made.
-    pub(crate) fn remember_queue(&self, queue: &Arc<queue::Shared>) {
-        let mut queues = self.queues();
-        queues.push(Arc::clone(queue));
-        self.count_queues(&queues);
-    }
-
-    /// The program has destroyed a queue.
-    pub(crate) fn forget_queue(&self, queue: &Arc<queue::Shared>) {
-        let mut queues = self.queues();
-        let position = queues.iter().position(|known| Arc::ptr_eq(known, queue));
-        let forgotten = position.map(|position| queues.swap_remove(position));
-        self.count_queues(&queues);
-        drop(queues);
-        // Destroys the stream if nobody else has it: without the lock.
-        drop(forgotten);
-    }
-
-    fn count_queues(&self, queues: &[Arc<queue::Shared>]) {
-        let blocking = queues.iter().filter(|queue| queue.is_blocking()).count();
-        self.queue_count.store(queues.len(), Ordering::Release);
-        self.blocking_queues.store(blocking, Ordering::Release);
-    }
-
-    /// Whether the program has made queues.
-    #[inline]
-    pub(crate) fn has_queues(&self) -> bool {
-        self.queue_count.load(Ordering::Acquire) != 0
-    }
-
-    /// Whether it has queues that constructs outside of queues come behind.
-    #[inline]
-    pub(crate) fn has_blocking_queues(&self) -> bool {
-        self.blocking_queues.load(Ordering::Acquire) != 0
-    }
-
-    /// Those of them with something under way.
-    #[cold]
-    pub(crate) fn busy_blocking_queues(&self) -> Vec<Arc<queue::Shared>> {
-        let mut queues = self.all_queues();
-        queues.retain(|queue| queue.is_blocking() && queue.is_busy());
-        queues
-    }
-
-    /// Waits for all that has been issued to queues of the program's.
-    pub(crate) fn drain_queues(&self) {
-        self.all_queues().iter().for_each(|queue| queue.drain());
-    }
-
-    /// The queues that the program has made, to be used without a lock.
-    pub(crate) fn all_queues(&self) -> Vec<Arc<queue::Shared>> {
-        self.queues().clone()
     }
 
     /// Waits for a stream and keeps it for the next job: after a failure, too,

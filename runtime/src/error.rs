@@ -3,8 +3,8 @@
 //! A message says what was asked for, what was found, where in the source, which
 //! variable, and what to do next. It is only put together when it is shown.
 
+use crate::advice;
 use crate::allocations::{self, WrongFree};
-use crate::items::Damage;
 use gangway_backend::{AllocationKind, SourceLocation};
 use gangway_present::Label;
 use std::fmt;
@@ -36,6 +36,11 @@ impl fmt::Display for HostRange {
         Ok(())
     }
 }
+
+/// What is wrong with the description of a section, in words that go on from "the
+/// compiler describes it with ".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage(pub String);
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -527,14 +532,14 @@ impl fmt::Display for ErrorKind {
             Self::PartlyMapped { wanted, parts } => {
                 write!(f, "{wanted} is only partly mapped, and the region may use all of it")?;
                 list(f, "mapped", parts)?;
-                write!(f, "\n  help: {}", crate::fault::map_all_of(wanted.label))
+                write!(f, "\n  help: {}", advice::map_all_of(wanted.label))
             }
             Self::InnerPointer { holder, offset, value, member } => write!(
                 f,
                 "{} at byte {offset} of {holder} keeps the host's address {value:#x}: what it points to is not \
                  mapped\n  help: if the region uses it, {}; CPU devices reach the host's memory all the same, GPUs do not",
-                crate::inside::pointer(member.as_deref()),
-                crate::inside::advice(holder.label, member.as_deref())
+                advice::pointer(member.as_deref()),
+                advice::map_pointee(holder.label, member.as_deref())
             ),
             Self::NeverMapped { wanted, action, near } => {
                 let (what, help) = match action {

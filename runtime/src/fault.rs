@@ -5,6 +5,7 @@
 //! without any other lock and without a call of a back end. The construct's own entries are
 //! still there then.
 
+use crate::advice;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, HostRange};
 use crate::inside;
@@ -203,13 +204,13 @@ fn pointer_inside(access: Access, items: &impl Items) -> Option<Explanation> {
     let (item, offset, value) =
         pointers.filter(|(.., value)| reaches(*value)).max_by_key(|(.., value)| *value)?;
     let member = inside::member(item.label, offset);
-    let pointer = inside::pointer(member.as_deref());
+    let pointer = advice::pointer(member.as_deref());
     Some((
         format!(
             "{pointer} at byte {offset} of {} keeps the host's address {value:#x}: what it points to is not mapped",
             named(item.label, "a mapped variable")
         ),
-        Some(inside::advice(item.label, member.as_deref())),
+        Some(advice::map_pointee(item.label, member.as_deref())),
     ))
 }
 
@@ -232,7 +233,7 @@ impl Device {
                     access.address.wrapping_sub(begin),
                     parts.join(", ")
                 );
-                (line, Some(map_all_of(item.label)))
+                (line, Some(advice::map_all_of(item.label)))
             })
         })
     }
@@ -242,12 +243,6 @@ impl Device {
         let entries = self.table.entries().into_iter().filter_map(Mapped::of).map(|one| one.host);
         entries.filter(|part| part.begin < begin + size && begin < part.begin + part.size).collect()
     }
-}
-
-/// What to do about a structure that is mapped in part.
-pub(crate) fn map_all_of(label: Label) -> String {
-    let name = label.name().unwrap_or("s");
-    format!("map all that the region uses of it, or all of it, before: map(tofrom: {name})")
 }
 
 #[cfg(test)]

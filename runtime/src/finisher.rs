@@ -4,24 +4,16 @@
 //! The device's own thread only hands a job over, as it must not call the back end.
 //! The thread is started with the first such job.
 
-use crate::error::Result;
-use crate::target::Job;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is to be done with the outcome of a job.
-pub(crate) type Told = Box<dyn FnOnce(Result<()>) + Send>;
-
-/// A job that is done on the device, or will be.
-pub(crate) struct Handed {
-    pub(crate) job: Box<Job>,
-    pub(crate) told: Told,
-}
+/// Ends a job, and tells of it.
+pub(crate) type End = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct State {
-    done: VecDeque<Handed>,
+    done: VecDeque<End>,
     running: bool,
 }
 
@@ -44,8 +36,8 @@ pub(crate) fn start() -> bool {
 }
 
 /// Has a job ended that is done on the device. Calls nobody.
-pub(crate) fn hand_over(handed: Handed) {
-    state().done.push_back(handed);
+pub(crate) fn hand_over(end: End) {
+    state().done.push_back(end);
     ARRIVED.notify_one();
 }
 
@@ -53,10 +45,10 @@ fn work() {
     loop {
         let empty = |state: &mut State| state.done.is_empty();
         let mut state = ARRIVED.wait_while(state(), empty).unwrap_or_else(PoisonError::into_inner);
-        let Some(Handed { job, told }) = state.done.pop_front() else { continue };
+        let Some(end) = state.done.pop_front() else { continue };
         drop(state);
         // Later jobs are not to wait for ever because of one that panics.
-        let _ = catch_unwind(AssertUnwindSafe(|| told(job.complete())));
+        let _ = catch_unwind(AssertUnwindSafe(end));
     }
 }
 

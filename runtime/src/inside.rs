@@ -100,27 +100,6 @@ pub(crate) fn member(label: Label, offset: usize) -> Option<String> {
     name
 }
 
-/// A pointer, whose name may be known.
-pub(crate) fn pointer(member: Option<&str>) -> String {
-    member.map_or("the pointer".to_owned(), |name| format!("`{name}`, the pointer"))
-}
-
-/// What to do about a pointer, whose name may be known.
-pub(crate) fn advice(label: Label, member: Option<&str>) -> String {
-    let member = match member.or(label.name()) {
-        Some(name) if member.is_some() => name.to_owned(),
-        Some(name) if name.starts_with("this[") => "this->member".to_owned(),
-        Some(name) => match name.split_once('[') {
-            Some((array, _)) => format!("{array}[i].member"),
-            None => format!("{name}.member"),
-        },
-        None => "s.member".to_owned(),
-    };
-    format!(
-        "map what it points to as well, as in map(tofrom: {member}[0:n]), which attaches the pointer, too"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

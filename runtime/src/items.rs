@@ -4,7 +4,7 @@
 //! them through [`Items`], of which every front end has its own form. All code on the
 //! launch path is compiled for each form, so that reading an item is loads and no call.
 
-use crate::error::Result;
+use crate::error::{Damage, Result};
 use crate::map_kind::MapKind;
 use gangway_present::Label;
 use std::ops::Range;
@@ -103,11 +103,6 @@ pub trait Section {
     /// The first of `visit`.
     fn each_run(&self, visit: &mut dyn FnMut(usize, usize) -> Result<()>) -> Result<()>;
 }
-
-/// What is wrong with the description of a section, in words that go on from "the
-/// compiler describes it with ".
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage(pub String);
 
 /// No items.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@
 
 use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
-use crate::target::{GroupMemoryFallback, Shape};
+use crate::shape::{GivenGroupMemory, GroupMemoryFallback, Shape};
 use gangway_backend::{ArgumentForm, ArgumentTable, GroupMemory, Kernel};
 use std::num::NonZeroU32;
 
@@ -43,14 +43,6 @@ fn place_table(work: &mut Work, kernel: &Kernel, table: &mut ArgumentTable<'_>) 
     };
     table.replace_arguments(address, &kernel.convention);
     Ok(())
-}
-
-/// What a launch gets of the group memory that it asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct GivenGroupMemory {
-    pub dynamic: u32,
-    /// See [`Launch::replaced_group_memory`](gangway_backend::Launch::replaced_group_memory).
-    pub replaced: Option<u32>,
 }
 
 /// Whether the kernel can have what the launch asks for, and what it gets of group memory.

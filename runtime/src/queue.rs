@@ -17,12 +17,13 @@
 //!
 //! [`Capabilities::completions`]: gangway_backend::Capabilities::completions
 
-use crate::device::{Device, Opened};
+pub use crate::device::Marker;
+use crate::device::{Device, DeviceQueue, Event, Opened};
 use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::target::Job;
-use gangway_backend::{Completion, EventHandle, ForeignRuntime, Stream};
+use gangway_backend::{Completion, EventHandle, ForeignRuntime};
 use gangway_present::EntryRef;
 use gangway_present::StreamRef;
 use std::collections::VecDeque;
@@ -38,7 +39,7 @@ pub struct Queue {
 }
 
 /// What the device keeps of a queue, too, to wait for it before it unloads an image.
-pub(crate) struct Shared {
+struct Shared {
     device: &'static Device,
     /// `None` on synchronous devices, whose queues are always empty. Destroyed when the
     /// last user of it goes.
@@ -91,12 +92,6 @@ enum What {
     Wait(#[expect(dead_code, reason = "kept until it is dropped")] Arc<Event>),
 }
 
-/// An event, destroyed with its last user.
-struct Event {
-    device: &'static Device,
-    handle: EventHandle,
-}
-
 impl Issued {
     /// The work of a construct.
     fn work(&mut self) -> Option<&mut Work> {
@@ -105,22 +100,6 @@ impl Issued {
             What::Wait(_) => None,
         }
     }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        if let Ok(opened) = self.device.open() {
-            // Nothing can be done about an event that cannot be destroyed.
-            let _ = opened.device.destroy_event(self.handle);
-        }
-    }
-}
-
-/// A point in a queue, for other queues of the device to wait for.
-pub struct Marker {
-    device: &'static Device,
-    /// `None`: what was before it is done.
-    event: Option<Arc<Event>>,
 }
 
 impl Shared {
@@ -179,47 +158,20 @@ impl Shared {
             if !queue.uses_any(&contested) {
                 continue;
             }
-            self.wait_for(&queue)?;
-            queue
-                .state()
-                .issued
-                .iter_mut()
-                .filter_map(Issued::work)
-                .for_each(|work| work.hand_over(&contested));
+            self.wait_for(&*queue)?;
+            queue.hand_over(&contested);
         }
         // What is left is used by constructs that somebody waits for; it leaves with them.
         work.withdraw();
         Ok(())
     }
 
-    /// Whether constructs use one of the entries until they are ended.
-    pub(crate) fn uses_any(&self, entries: &[EntryRef<'static>]) -> bool {
-        let mut state = self.wait_for_others();
-        state.issued.iter_mut().filter_map(Issued::work).any(|work| work.uses_any(entries))
-    }
-
     /// Orders what is issued to this queue later behind what has been issued to another.
-    fn wait_for(&self, other: &Self) -> Result<()> {
-        if std::ptr::eq(self, other) {
+    fn wait_for(&self, other: &dyn DeviceQueue) -> Result<()> {
+        if std::ptr::addr_eq(self, other) {
             return Ok(());
         }
         self.wait_for_marker(&other.mark()?)
-    }
-
-    fn mark(&self) -> Result<Marker> {
-        let device = self.device;
-        let opened = device.open()?;
-        let event = match self.stream {
-            Some(stream) if opened.capabilities.events => {
-                let handle = self.fail(stream.record())?;
-                Some(Arc::new(Event { device, handle }))
-            }
-            _ => {
-                self.drain();
-                None
-            }
-        };
-        Ok(Marker { device, event })
     }
 
     fn wait_for_marker(&self, marker: &Marker) -> Result<()> {
@@ -233,49 +185,6 @@ impl Shared {
         state.count += 1;
         state.issued.push(Issued { number, what: What::Wait(Arc::clone(event)), done: None });
         Ok(())
-    }
-
-    /// Ends what is done, for the sake of its memory. False: nothing is.
-    pub(crate) fn end_done(&self) -> bool {
-        self.ask().is_ok_and(|(_, ended)| ended)
-    }
-
-    /// Whether constructs outside of queues come behind it.
-    pub(crate) fn is_blocking(&self) -> bool {
-        self.blocking
-    }
-
-    /// Whether something is under way in its stream, of the program's, too.
-    pub(crate) fn is_busy(&self) -> bool {
-        let (Some(stream), Ok(_)) = (self.stream, self.device.open()) else { return false };
-        let idle = stream.is_idle();
-        !idle.unwrap_or_else(|error| {
-            self.note(error);
-            true
-        })
-    }
-
-    /// Has what is issued next to another stream of the device come behind what has been issued
-    /// to this queue. The event that this takes is the caller's; `None` if the queue has been
-    /// waited for instead, as the device has no events.
-    pub(crate) fn precede(
-        &self,
-        opened: &Opened,
-        stream: StreamRef,
-    ) -> std::result::Result<Option<EventHandle>, gangway_backend::Error> {
-        let Some(own) = self.stream.filter(|_| opened.capabilities.events) else {
-            self.drain();
-            return Ok(None);
-        };
-        let event = own.record()?;
-        match stream.wait(event) {
-            Ok(()) => Ok(Some(event)),
-            Err(error) => {
-                // Nothing can be done about an event that cannot be destroyed.
-                let _ = opened.device.destroy_event(event);
-                Err(error)
-            }
-        }
     }
 
     /// Whether all that was issued is done, without waiting, and whether something has been
@@ -293,18 +202,6 @@ impl Shared {
             self.clear_suspects(issued);
         }
         Ok((idle, ended))
-    }
-
-    /// Waits for all that was issued, and ends it. What fails is kept for whoever asks.
-    pub(crate) fn drain(&self) {
-        let (Some(stream), Ok(_)) = (self.stream, self.device.open()) else { return };
-        let issued = self.state().count;
-        if let Err(error) = stream.synchronize() {
-            self.note(error);
-        }
-        self.end_finished(issued);
-        drop(self.wait_for_others());
-        self.clear_suspects(issued);
     }
 
     fn clear_suspects(&self, before: u64) {
@@ -334,6 +231,82 @@ impl Shared {
 
     fn fail<T>(&self, result: std::result::Result<T, gangway_backend::Error>) -> Result<T> {
         result.map_err(|error| self.device.backend_error(error))
+    }
+}
+
+impl DeviceQueue for Shared {
+    fn uses_any(&self, entries: &[EntryRef<'static>]) -> bool {
+        let mut state = self.wait_for_others();
+        state.issued.iter_mut().filter_map(Issued::work).any(|work| work.uses_any(entries))
+    }
+
+    fn mark(&self) -> Result<Marker> {
+        let device = self.device;
+        let opened = device.open()?;
+        let event = match self.stream {
+            Some(stream) if opened.capabilities.events => {
+                let handle = self.fail(stream.record())?;
+                Some(Arc::new(Event { device, handle }))
+            }
+            _ => {
+                self.drain();
+                None
+            }
+        };
+        Ok(Marker { device, event })
+    }
+
+    fn end_done(&self) -> bool {
+        self.ask().is_ok_and(|(_, ended)| ended)
+    }
+
+    fn is_blocking(&self) -> bool {
+        self.blocking
+    }
+
+    fn is_busy(&self) -> bool {
+        let (Some(stream), Ok(_)) = (self.stream, self.device.open()) else { return false };
+        let idle = stream.is_idle();
+        !idle.unwrap_or_else(|error| {
+            self.note(error);
+            true
+        })
+    }
+
+    fn precede(
+        &self,
+        opened: &Opened,
+        stream: StreamRef,
+    ) -> std::result::Result<Option<EventHandle>, gangway_backend::Error> {
+        let Some(own) = self.stream.filter(|_| opened.capabilities.events) else {
+            self.drain();
+            return Ok(None);
+        };
+        let event = own.record()?;
+        match stream.wait(event) {
+            Ok(()) => Ok(Some(event)),
+            Err(error) => {
+                // Nothing can be done about an event that cannot be destroyed.
+                let _ = opened.device.destroy_event(event);
+                Err(error)
+            }
+        }
+    }
+
+    fn drain(&self) {
+        let (Some(stream), Ok(_)) = (self.stream, self.device.open()) else { return };
+        let issued = self.state().count;
+        if let Err(error) = stream.synchronize() {
+            self.note(error);
+        }
+        self.end_finished(issued);
+        drop(self.wait_for_others());
+        self.clear_suspects(issued);
+    }
+
+    fn hand_over(&self, entries: &[EntryRef<'static>]) {
+        let mut state = self.state();
+        state.issued.iter_mut().filter_map(Issued::work).for_each(|work| work.hand_over(entries));
     }
 }
 
@@ -403,7 +376,7 @@ impl Queue {
         let (state, ended) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { device, stream, blocking, state, ended });
         if stream.is_some() {
-            device.remember_queue(&shared);
+            device.remember_queue(shared.clone());
         }
         Self { shared, destroyed: false }
     }
@@ -429,6 +402,14 @@ impl Queue {
 
     pub(crate) fn stream(&self) -> Option<StreamRef> {
         self.shared.stream
+    }
+
+    /// A job in the queue.
+    ///
+    /// # Errors
+    /// The device cannot be opened.
+    pub(crate) fn start(&self, site: Site, unified_shared_memory: bool) -> Result<Box<Job>> {
+        Job::start_with(self.device().into(), self.stream(), site, unified_shared_memory)
     }
 
     /// Takes over a construct that has been issued to its stream.
@@ -516,7 +497,7 @@ impl Queue {
     /// # Errors
     /// What the driver says.
     pub fn wait_for(&self, other: &Self) -> Result<()> {
-        self.shared.wait_for(&other.shared)
+        self.shared.wait_for(&*other.shared)
     }
 
     /// The end of what has been issued to the queue so far. Where the device has no
@@ -544,7 +525,7 @@ impl Queue {
     pub fn destroy(mut self) -> Result<()> {
         let waited = self.synchronize();
         let shared = Arc::clone(&self.shared);
-        shared.device.forget_queue(&shared);
+        shared.device.forget_queue(&*shared);
         self.destroyed = true;
         drop(self);
         // Another thread that waits for all queues destroys the stream if it has this one still.
@@ -556,22 +537,8 @@ impl Drop for Queue {
     fn drop(&mut self) {
         if !self.destroyed {
             self.shared.drain();
-            self.shared.device.forget_queue(&self.shared);
+            self.shared.device.forget_queue(&*self.shared);
         }
-    }
-}
-
-impl Marker {
-    /// Waits until what was issued before it is done: in a stream of the device's pool,
-    /// which comes behind it.
-    ///
-    /// # Errors
-    /// What the driver says.
-    pub fn wait(&self) -> Result<()> {
-        let Some(event) = &self.event else { return Ok(()) };
-        let opened = self.device.open()?;
-        let behind = |stream: &dyn Stream| stream.wait(event.handle);
-        self.device.at_once(opened, behind).map_err(|error| self.device.backend_error(error))
     }
 }
 

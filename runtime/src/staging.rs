@@ -13,8 +13,7 @@
 //!
 //! [`Capabilities::pinned_staging`]: gangway_backend::Capabilities::pinned_staging
 
-use crate::device::Opened;
-use gangway_backend::{AllocationKind, DevicePtr};
+use gangway_backend::{AllocationKind, Device, DevicePtr};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -74,7 +73,7 @@ pub(crate) struct StagingLock<'s> {
 
 /// A block of a job. Dropping it gives it back, without a call of the back end.
 pub(crate) struct StagingBlock {
-    opened: &'static Opened,
+    staging: &'static Staging,
     block: Arc<Block>,
 }
 
@@ -108,30 +107,28 @@ impl Staging {
     pub(crate) fn hold(&self) -> StagingLock<'_> {
         StagingLock { _state: self.state() }
     }
-}
 
-impl Opened {
     /// A block of so many bytes, for a construct that uses it now; `None` if none can be had.
-    pub(crate) fn staging_block(&'static self, bytes: usize) -> Option<StagingBlock> {
-        let (staging, class) = (self.staging.as_ref()?, class_of(bytes)?);
+    pub(crate) fn block(&'static self, device: &dyn Device, bytes: usize) -> Option<StagingBlock> {
+        let class = class_of(bytes)?;
         let take = || {
-            let mut state = staging.state();
+            let mut state = self.state();
             let block = state.idle[class].pop()?;
             // Under the lock, under which it is taken away.
             block.state.store(USED, Ordering::Release);
-            Some(StagingBlock { opened: self, block })
+            Some(StagingBlock { staging: self, block })
         };
         // The lock is not held while the back end is asked. Another thread may be quicker to
         // take what this one has got.
-        take().or_else(|| self.pin_chunk(staging, class).then(take).flatten())
+        take().or_else(|| self.pin_chunk(device, class).then(take).flatten())
     }
 
     /// Has a chunk of blocks allocated.
     #[cold]
-    fn pin_chunk(&self, staging: &Staging, class: usize) -> bool {
+    fn pin_chunk(&self, device: &dyn Device, class: usize) -> bool {
         let block = SMALLEST << class;
         let size = CHUNK.max(block);
-        let mut state = staging.state();
+        let mut state = self.state();
         if state.bytes + size > MOST {
             return false;
         }
@@ -141,8 +138,8 @@ impl Opened {
         }
         state.bytes += size;
         drop(state);
-        let memory = self.device.allocate(size, AllocationKind::Host, false);
-        let mut state = staging.state();
+        let memory = device.allocate(size, AllocationKind::Host, false);
+        let mut state = self.state();
         let Ok(memory) = memory else {
             state.bytes -= size;
             state.rest = RESTS.0.saturating_mul(1 << state.refusals.min(16)).min(RESTS.1);
@@ -159,9 +156,8 @@ impl Opened {
     }
 
     /// Gives the back end the chunks of which no construct uses a block. False: none.
-    pub(crate) fn unpin_idle(&self) -> bool {
-        let Some(staging) = &self.staging else { return false };
-        let mut state = staging.state();
+    pub(crate) fn unpin_idle(&self, device: &dyn Device) -> bool {
+        let mut state = self.state();
         let (taken, left): (Vec<_>, Vec<_>) =
             std::mem::take(&mut state.chunks).into_iter().partition(Chunk::take);
         state.chunks = left;
@@ -172,7 +168,7 @@ impl Opened {
         for chunk in &taken {
             // Nothing can be done about memory that cannot be freed.
             // SAFETY: the back end has allocated it as such, and nobody uses it any more.
-            let _ = unsafe { self.device.deallocate(chunk.memory, AllocationKind::Host) };
+            let _ = unsafe { device.deallocate(chunk.memory, AllocationKind::Host) };
         }
         !taken.is_empty()
     }
@@ -182,8 +178,8 @@ impl StagingBlock {
     /// Has a construct use it, if it is a block of this device, is still there, and has so
     /// many bytes.
     #[inline]
-    pub(crate) fn begin(&self, opened: &Opened, bytes: usize) -> bool {
-        std::ptr::eq(self.opened, opened)
+    pub(crate) fn begin(&self, staging: Option<&Staging>, bytes: usize) -> bool {
+        staging.is_some_and(|staging| std::ptr::eq(self.staging, staging))
             && bytes <= SMALLEST << self.block.class
             && (self.block.change(KEPT, USED) || self.block.state.load(Ordering::Acquire) == USED)
     }
@@ -207,8 +203,7 @@ impl StagingBlock {
 
 impl Drop for StagingBlock {
     fn drop(&mut self) {
-        let Some(staging) = &self.opened.staging else { return };
-        let mut state = staging.state();
+        let mut state = self.staging.state();
         // Under the lock, under which it is taken away.
         if self.block.state.load(Ordering::Acquire) != GONE {
             self.end();

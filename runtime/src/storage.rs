@@ -351,7 +351,7 @@ impl Opened {
 
     /// Gives the driver what the pool keeps for later. False: nothing.
     fn trim(&self) -> bool {
-        let unpinned = self.unpin_idle();
+        let unpinned = self.staging.as_ref().is_some_and(|staging| staging.unpin_idle(&*self.device));
         let chunks = self.pool.as_ref().map(Pool::trim).unwrap_or_default();
         for &chunk in &chunks {
             // Nothing can be done about memory that cannot be freed.

@@ -8,79 +8,17 @@ use crate::device::Device;
 use crate::environment::{Change, Counted, Edge, Held, PrivateCopies, Work, room_for};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
-use crate::finisher::{self, Handed};
+use crate::finisher;
 use crate::items::{Item, Items};
-use crate::kernel::{GivenGroupMemory, check_limits, close_table};
+use crate::kernel::{check_limits, close_table};
 use crate::map_kind::MapKind;
 use crate::placement::{Place, Purpose, Queued};
-use crate::queue::Queue;
 use crate::regions::Region;
-use gangway_backend::{
-    ArgumentTable, Completion, Kernel, Launch, OwnSlots, Session, SourceText, TableRequest,
-};
+use crate::shape::Shape;
+use gangway_backend::{ArgumentTable, Completion, Kernel, Launch, Session, TableRequest};
 use gangway_present::StreamRef;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// What a front end says about a launch besides its arguments.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Shape {
-    /// Teams in each dimension; 0 leaves it to the device.
-    pub teams: [u32; 3],
-    /// Threads per team in each dimension; 0 leaves it to the device.
-    pub thread_limit: [u32; 3],
-    /// Iterations of the associated loop; 0 if unknown.
-    pub trip_count: u64,
-    /// Bytes of dynamic group memory per team.
-    pub dynamic_group_memory: u32,
-    /// What is to be where the device cannot give as much.
-    pub group_memory_fallback: GroupMemoryFallback,
-    /// Slots besides the program's arguments that the compiler's kernels expect the back end
-    /// to fill, unless the image says it.
-    pub own_slots: OwnSlots,
-    /// See [`Launch::by_address`].
-    pub by_address: bool,
-    /// All sizes are the program's own: a kernel that cannot have them fails. Otherwise they are upper
-    /// bounds.
-    pub is_exact: bool,
-}
-
-/// What a launch is to do without the group memory that it asks for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GroupMemoryFallback {
-    /// The construct does not say. It fails; a device without any such memory leaves it out of account.
-    #[default]
-    Unsaid,
-    /// Run with none.
-    Without,
-    /// Have other memory of the device in its place.
-    DeviceMemory,
-}
-
-impl Shape {
-    /// A launch of this shape, within the kernel's limits.
-    #[inline]
-    pub(crate) fn launch<'a>(
-        &self,
-        name: &'a str,
-        kernel: &'a Kernel,
-        group_memory: GivenGroupMemory,
-        source: SourceText,
-    ) -> Launch<'a> {
-        let GivenGroupMemory { dynamic, replaced } = group_memory;
-        Launch {
-            kernel,
-            name,
-            source,
-            teams: self.teams,
-            thread_limit: kernel.limits.bound(self.thread_limit),
-            trip_count: self.trip_count,
-            dynamic_group_memory: dynamic,
-            replaced_group_memory: replaced,
-            by_address: self.by_address,
-        }
-    }
-}
 
 /// A construct that only moves data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,16 +85,12 @@ impl Job {
         Self::start_with(place, None, site, unified_shared_memory)
     }
 
-    /// A job in a queue of the program's.
+    /// A job in a stream of the program's, if there is one.
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub(crate) fn start_in(queue: &Queue, site: Site, unified_shared_memory: bool) -> Result<Box<Self>> {
-        Self::start_with(queue.device().into(), queue.stream(), site, unified_shared_memory)
-    }
-
     #[inline]
-    fn start_with(
+    pub(crate) fn start_with(
         place: Place,
         queue: Option<StreamRef>,
         site: Site,
@@ -255,18 +189,17 @@ impl Job {
         if !self.work.is_told_of_its_end() || !finisher::start() {
             return Err(self);
         }
-        let handed = Arc::new(Mutex::new(Some(Handed { job: self, told: Box::new(told) })));
-        let take =
-            |handed: &Mutex<Option<Handed>>| handed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let handed = Arc::new(Mutex::new(Some((self, told))));
+        let take = |handed: &Mutex<Option<_>>| handed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done = Arc::clone(&handed);
         let completion = Completion::new(move || {
-            if let Some(handed) = take(&done) {
-                finisher::hand_over(handed);
+            if let Some((job, told)) = take(&done) {
+                finisher::hand_over(Box::new(move || told(Self::complete(job))));
             }
         });
         match stream.on_complete(completion) {
             Ok(()) => Ok(()),
-            Err(_) => take(&handed).map_or(Ok(()), |handed| Err(handed.job)),
+            Err(_) => take(&handed).map_or(Ok(()), |(job, _)| Err(job)),
         }
     }
 

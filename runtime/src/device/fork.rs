@@ -1,9 +1,8 @@
 //! A device across `fork`: the forking thread takes all locks of it, and the child goes on
 //! with what survives.
 
-use super::Device;
+use super::{Device, DeviceQueue};
 use crate::pool::Pool;
-use crate::queue;
 use crate::staging::{Staging, StagingLock};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
@@ -16,7 +15,7 @@ pub(crate) struct DeviceLocks<'d> {
     idle_streams: super::idle_streams::Held<'d>,
     pool: Option<crate::pool::PoolLock<'d>>,
     staging: Option<StagingLock<'d>>,
-    queues: MutexGuard<'d, Vec<Arc<queue::Shared>>>,
+    queues: MutexGuard<'d, Vec<Arc<dyn DeviceQueue>>>,
     table: gangway_present::TableLocks<'d>,
 }
 

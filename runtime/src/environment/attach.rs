@@ -4,7 +4,7 @@
 //! both are, the device pointer is made to point to the device pointee. With
 //! `attach(always)` it happens even if nothing is new.
 
-use super::enter::mapped_by;
+use super::wanted::mapped_by;
 use super::work::{AttachRequest, Work};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;

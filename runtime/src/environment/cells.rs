@@ -1,5 +1,7 @@
 //! Host memory of a construct that is aligned like what device code expects of a variable.
 
+use crate::items::Item;
+
 /// What everything in such memory, and its image on the device, is aligned to.
 pub(super) const ALIGNMENT: usize = 64;
 
@@ -29,4 +31,10 @@ impl Cells {
         // SAFETY: cells are arrays of bytes without padding.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of_val(&*self.0)) }
     }
+}
+
+/// Upper bound of the block space one private argument takes.
+#[inline]
+pub(crate) fn room_for(item: &Item) -> usize {
+    (item.size).next_multiple_of(ALIGNMENT) + ALIGNMENT
 }

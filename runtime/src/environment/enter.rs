@@ -1,5 +1,6 @@
 //! Making list items present.
 
+use super::wanted::{Count, Wanted, mapped_by};
 use super::work::{AttachRequest, Component, Filling, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange, MappingEvent};
@@ -8,7 +9,7 @@ use crate::map_kind::MapKind;
 use crate::storage::AllocationRequest;
 use gangway_backend::RangeChange;
 use gangway_present::Label;
-use gangway_present::{Counter, EntryRef, NewEntry, Relation, Snapshot};
+use gangway_present::{Counter, EntryRef, Relation, Snapshot};
 use gangway_sync::back_off;
 
 /// Structures whose mapped part does not start at their beginning are allocated
@@ -21,26 +22,6 @@ const PATIENCE: u32 = 1000;
 
 /// With so many items of a data construct, looking for a gap costs more than it saves.
 const FEW: usize = 4;
-
-/// One range to be made present.
-pub(super) struct Wanted {
-    pub(super) begin: usize,
-    pub(super) base: usize,
-    pub(super) size: usize,
-    pub(super) padding: usize,
-    pub(super) label: Label,
-    pub(super) kind: MapKind,
-    pub(super) count: Count,
-}
-
-/// Whether the construct's reference is counted on an entry.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Count {
-    No,
-    Yes,
-    /// Unless another item's has been.
-    Once,
-}
 
 impl Work {
     /// Makes all items present, copies and attaches as their kinds say. What it makes is
@@ -637,38 +618,6 @@ impl Held {
         let device = entry.translate(wanted.begin);
         Self { entry: Some(entry), device, counted: Some(wanted.kind.counter()) }
     }
-}
-
-impl Wanted {
-    /// What an item wants that is no structure.
-    #[inline]
-    pub(super) fn of(item: &Item) -> Self {
-        let Item { base, begin, size, kind, label } = *item;
-        Self { begin, base, size, padding: 0, label, kind, count: Count::Yes }
-    }
-
-    /// The entry that it gets if there is none.
-    #[inline]
-    pub(super) fn new_entry(&self) -> NewEntry {
-        NewEntry {
-            host_begin: self.begin,
-            size: self.size,
-            host_base: self.base,
-            label: self.label,
-            counter: self.kind.counter(),
-            associated: None,
-        }
-    }
-
-    pub(super) fn range(&self) -> HostRange {
-        HostRange { begin: self.begin, size: self.size, label: self.label }
-    }
-}
-
-/// What an entry maps, for messages.
-pub(super) fn mapped_by(entry: EntryRef<'static>) -> HostRange {
-    let (begin, end) = (entry.host_begin(), entry.host_end());
-    HostRange { begin, size: end - begin, label: entry.label() }
 }
 
 /// Bytes to put before a structure's mapped part, so that its members keep the

@@ -7,7 +7,8 @@
 //! The first gives up references and copies what is known to be the last; the second
 //! copies the rest, and is left out unless there may be some.
 
-use super::enter::Wanted;
+use super::given_up::Declined;
+use super::wanted::Wanted;
 use super::work::Work;
 use crate::constants;
 use crate::error::{ErrorKind, HostRange, MappedAction, Result};
@@ -15,7 +16,6 @@ use crate::events::{self, MappingChange, MappingEvent};
 use crate::inside::WritableMemory;
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
-use gangway_present::Label;
 use gangway_present::{EntryRef, OwedCopy, Relation, Release, Snapshot};
 use std::cmp::Reverse;
 
@@ -35,34 +35,6 @@ pub fn report_never_mapped(report: NeverMappedReport) {
 /// What is looked through for pointers: what is larger is an array, of which few are used at a time.
 const LARGEST_STRUCTURE: usize = 512;
 
-/// What a construct has given up so far.
-#[derive(Default)]
-pub(super) struct Exit {
-    /// Entries of which it has given up the last reference.
-    released: Vec<EntryRef<'static>>,
-    /// Host ranges that it has copied back; those that are fetched with the block are there.
-    copied: Vec<(usize, usize)>,
-    /// Items that were not copied back, as their entries had other references.
-    declined: Vec<Declined>,
-}
-
-/// An item that is copied back if another one takes the entry's last reference.
-#[derive(Clone, Copy)]
-struct Declined {
-    entry: EntryRef<'static>,
-    begin: usize,
-    size: usize,
-    label: Label,
-    /// Its place among the others.
-    order: usize,
-}
-
-impl Declined {
-    fn new(item: &Item, entry: EntryRef<'static>) -> Self {
-        Self { entry, begin: item.begin, size: item.size, label: item.label, order: 0 }
-    }
-}
-
 /// What has become of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outcome {
@@ -70,15 +42,6 @@ enum Outcome {
     Done,
     /// It would have been copied back from an entry without other references.
     Declined,
-}
-
-impl Exit {
-    #[inline]
-    fn begin(&mut self) {
-        self.released.clear();
-        self.copied.clear();
-        self.declined.clear();
-    }
 }
 
 impl Work {

@@ -17,26 +17,25 @@
 //!    holds unpublished entries, so two threads can never wait for each other.
 
 mod attach;
-mod batch;
 mod cells;
 mod count;
 mod enter;
 mod exit;
+mod given_up;
 mod once;
-mod order;
-mod pack;
 mod private;
 mod ranges;
 mod special;
 mod tell;
 mod transfer;
 mod update;
+mod wanted;
 mod work;
 
 pub use attach::treat_attach_auto_as_always;
+pub(crate) use cells::room_for;
 pub(crate) use count::{Change, Counted, Edge};
 pub use exit::report_never_mapped;
 pub(crate) use private::PrivateCopies;
-pub(crate) use private::room_for;
 pub(crate) use work::Held;
 pub use work::Work;

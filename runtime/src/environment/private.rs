@@ -31,7 +31,7 @@ pub(crate) struct PrivateCopies {
 }
 
 impl PrivateCopies {
-    /// Makes room for `bytes` of copies, as computed with [`room_for`].
+    /// Makes room for `bytes` of copies, as computed with [`room_for`](super::cells::room_for).
     #[inline]
     pub(crate) fn reserve(&mut self, work: &mut Work, bytes: usize) -> Result<()> {
         self.used = 0;
@@ -95,12 +95,6 @@ impl PrivateCopies {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), device.0 as *mut u8, bytes.len()) };
         Ok(())
     }
-}
-
-/// Upper bound of the block space one private argument takes.
-#[inline]
-pub(crate) fn room_for(item: &Item) -> usize {
-    (item.size).next_multiple_of(ALIGNMENT) + ALIGNMENT
 }
 
 impl Work {

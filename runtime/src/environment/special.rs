@@ -2,7 +2,8 @@
 //! references that count once, what has to be new, attachments, pointers, device addresses
 //! for the caller.
 
-use super::enter::{Count, Wanted, mapped_by, structure_padding};
+use super::enter::structure_padding;
+use super::wanted::{Count, Wanted, mapped_by};
 use super::work::{AttachRequest, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::items::{Item, Items};

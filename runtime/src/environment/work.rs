@@ -1,11 +1,8 @@
 //! The state of one construct, and what is left to do when its device operations
 //! are done.
 
-use super::batch::Batch;
-use super::exit::Exit;
+use super::given_up::Exit;
 use super::once::Once;
-use super::order::Order;
-use super::pack::Pack;
 use super::ranges::Ranges;
 use crate::device::{Device, Opened};
 use crate::error::{ErrorKind, Result};
@@ -18,6 +15,14 @@ use gangway_present::Label;
 use gangway_present::StreamRef;
 use gangway_present::{BlockRef, Counter, EntryRef, Finished, Recent, Relation, Release, Removed};
 use std::collections::HashSet;
+
+mod batch;
+mod order;
+mod pack;
+
+use batch::Batch;
+use order::Order;
+use pack::Pack;
 
 /// One construct on one device, from its first lookup to its last deallocation.
 ///

@@ -4,8 +4,7 @@ use super::Runtime;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
-use crate::kernel::GivenGroupMemory;
-use crate::target::Shape;
+use crate::shape::{GivenGroupMemory, Shape};
 use gangway_backend::{
     Kernel, KernelLimits, KernelResources, LaunchShape, Occupancy, Properties, SourceText,
 };

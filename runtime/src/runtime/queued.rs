@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::events::Site;
 use crate::items::Items;
 use crate::queue::Queue;
-use crate::target::{DataOperation, Job, Shape};
+use crate::shape::Shape;
+use crate::target::DataOperation;
 
 impl Runtime {
     /// Runs a target region in a queue, behind what has been issued to it. What fails
@@ -23,7 +24,7 @@ impl Runtime {
     ) -> Result<()> {
         queue.tidy()?;
         let (region, kernel) = self.region(queue.device(), host, &site)?;
-        let mut job = Job::start_in(queue, site, self.unified_shared_memory())?;
+        let mut job = queue.start(site, self.unified_shared_memory())?;
         job.run(region, kernel, items, shape)?;
         queue.accept(job)
     }
@@ -41,7 +42,7 @@ impl Runtime {
         items: &impl Items,
     ) -> Result<()> {
         queue.tidy()?;
-        let mut job = Job::start_in(queue, site, self.unified_shared_memory())?;
+        let mut job = queue.start(site, self.unified_shared_memory())?;
         job.move_data(operation, items, &[])?;
         queue.accept(job)
     }

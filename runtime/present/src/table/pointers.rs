@@ -9,7 +9,7 @@
 //! attachments look whether theirs is one ([`EntryRef::is_dangling`]).
 
 use super::{PresentTable, Writer};
-use crate::entry::{Entry, EntryRef, Pointee};
+use crate::entry::{Entry, Pointee};
 use gangway_sync::{AtomicUsize, MutexGuard, Ordering, lock};
 
 /// As long as one lives, the table has a dangling pointer.
@@ -100,6 +100,7 @@ mod tests {
     #[cfg(not(loom))]
     use crate::entry::Attached;
     use crate::entry::Attachment;
+    use crate::entry::EntryRef;
     use crate::state::Counter;
     use crate::table::plain;
     use gangway_backend::DevicePtr;

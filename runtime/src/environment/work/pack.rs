@@ -18,11 +18,10 @@
 //!
 //! [`Capabilities::packed_transfers`]: gangway_backend::Capabilities::packed_transfers
 
-use super::cells::{ALIGNMENT, Cells};
-use super::private::room_for;
-use super::work::Work;
+use super::Work;
 use crate::constants;
 use crate::device::Opened;
+use crate::environment::cells::{ALIGNMENT, Cells, room_for};
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, Step};
 use crate::items::{Item, Items};
@@ -34,7 +33,7 @@ use gangway_present::{BlockRef, EntryRef, PartOfBlock, PartsTaken};
 use std::ops::Range;
 
 /// What is larger is copied by itself.
-pub(super) const LARGEST: usize = 4 << 10;
+pub(in crate::environment) const LARGEST: usize = 4 << 10;
 
 /// Bytes of a block, at most. What does not fit in is copied by itself.
 const LARGEST_BLOCK: usize = 64 << 10;
@@ -44,7 +43,7 @@ const USES: usize = 1 + LARGEST_BLOCK / ALIGNMENT;
 
 /// The block of a construct.
 #[derive(Default)]
-pub(super) struct Pack {
+pub(in crate::environment) struct Pack {
     /// Upper bound of what there will be; 0 where nothing is packed.
     planned: usize,
     /// No item has been seen yet that may need room: what is planned is the table alone.
@@ -79,12 +78,12 @@ struct Stage {
 impl Stage {
     /// Makes sure that there are so many bytes, for a construct that uses them now.
     fn make_room(&mut self, opened: &'static Opened, bytes: usize) {
-        if self.pinned.as_ref().is_some_and(|block| block.begin(opened, bytes)) {
+        if self.pinned.as_ref().is_some_and(|block| block.begin(opened.staging.as_ref(), bytes)) {
             return;
         }
         // The old block first, which may suit others.
         self.pinned = None;
-        self.pinned = opened.staging_block(bytes);
+        self.pinned = opened.staging.as_ref().and_then(|staging| staging.block(&*opened.device, bytes));
         if self.pinned.is_none() {
             self.cells.make_room(bytes);
         }
@@ -120,13 +119,13 @@ impl Pack {
 
     /// What of the block is in use.
     #[inline]
-    pub(super) fn in_use(&self) -> usize {
+    pub(in crate::environment) fn in_use(&self) -> usize {
         self.used
     }
 
     /// Parts of the block, which has been begun, from what is not in use.
     #[inline]
-    pub(super) fn parts(&mut self) -> Parts<'_> {
+    pub(in crate::environment) fn parts(&mut self) -> Parts<'_> {
         let Self { image, base, capacity, used, uses, written, .. } = self;
         Parts { image: &mut image.bytes()[..*capacity], base: *base, used, uses, written }
     }
@@ -145,7 +144,7 @@ impl Pack {
 }
 
 /// Parts of a block that many entries get one after the other.
-pub(super) struct Parts<'p> {
+pub(in crate::environment) struct Parts<'p> {
     image: &'p mut [u8],
     base: usize,
     used: &'p mut usize,
@@ -156,7 +155,7 @@ pub(super) struct Parts<'p> {
 impl Parts<'_> {
     /// The next part, which will have what is at `from`.
     #[inline]
-    pub(super) fn add(&mut self, from: Option<usize>, size: usize) -> Option<DevicePtr> {
+    pub(in crate::environment) fn add(&mut self, from: Option<usize>, size: usize) -> Option<DevicePtr> {
         let offset = *self.used;
         let part = self.image.get_mut(offset..)?;
         let taken = size.next_multiple_of(ALIGNMENT).min(part.len());
@@ -177,7 +176,7 @@ impl Parts<'_> {
     }
 
     /// So many have gone to entries.
-    pub(super) fn end(self, parts: usize) {
+    pub(in crate::environment) fn end(self, parts: usize) {
         *self.uses -= parts;
     }
 }
@@ -198,14 +197,14 @@ fn room_of_new(item: &Item) -> usize {
 impl Work {
     /// Whether small data is packed on this device.
     #[inline]
-    pub(super) fn packs(&self) -> bool {
+    pub(in crate::environment) fn packs(&self) -> bool {
         self.opened.capabilities.packed_transfers
     }
 
     /// A construct begins with its items. Nothing is allocated before something is put into
     /// its block.
     #[inline]
-    pub(super) fn begin_pack(&mut self, items: &impl Items) {
+    pub(in crate::environment) fn begin_pack(&mut self, items: &impl Items) {
         let packs = self.packs();
         let table = if self.is_region { size_of::<u64>() * items.len() + ALIGNMENT } else { 0 };
         self.pack.planned = if packs { table.min(LARGEST_BLOCK) } else { 0 };
@@ -214,7 +213,7 @@ impl Work {
 
     /// The construct has no items.
     #[inline]
-    pub(super) fn plan_no_pack(&mut self) {
+    pub(in crate::environment) fn plan_no_pack(&mut self) {
         self.pack.planned = 0;
         self.pack.unplanned = false;
     }
@@ -222,7 +221,7 @@ impl Work {
     /// Plans the block for the items from `first` on, if that is the first one which may need
     /// room. Where all are known to be present, nothing is looked up for it.
     #[inline(always)]
-    pub(super) fn plan_pack_from(&mut self, items: &impl Items, first: usize, item: &Item) {
+    pub(in crate::environment) fn plan_pack_from(&mut self, items: &impl Items, first: usize, item: &Item) {
         if self.pack.unplanned && !takes_no_room(item) {
             self.plan_pack(items, first);
         }
@@ -269,7 +268,7 @@ impl Work {
     /// # Errors
     /// The device has failed. Too little memory for a block is no error: what would have
     /// been in it is allocated by itself.
-    pub(super) fn pack_room(&mut self, size: usize) -> Result<Option<DevicePtr>> {
+    pub(in crate::environment) fn pack_room(&mut self, size: usize) -> Result<Option<DevicePtr>> {
         if self.pack.planned == 0 || size > LARGEST || size == 0 {
             return Ok(None);
         }
@@ -297,7 +296,7 @@ impl Work {
     }
 
     /// Storage in the block for an entry that is about to be made.
-    pub(super) fn part_for_entry(
+    pub(in crate::environment) fn part_for_entry(
         &mut self,
         size: usize,
         padding: usize,
@@ -315,14 +314,14 @@ impl Work {
 
     /// Takes back what was to be an entry's, if that was the last.
     #[cold]
-    pub(super) fn take_part_back(&mut self, part: PartOfBlock<'static>) {
+    pub(in crate::environment) fn take_part_back(&mut self, part: PartOfBlock<'static>) {
         self.pack.uses += 1;
         self.pack.used = part.storage.0 - self.pack.base;
     }
 
     /// Takes back what was to be that many entries', of which the first would have begun there.
     #[cold]
-    pub(super) fn take_parts_back(&mut self, parts: usize, used: usize) {
+    pub(in crate::environment) fn take_parts_back(&mut self, parts: usize, used: usize) {
         if parts != 0 {
             self.pack.uses += parts;
             self.pack.used = used;
@@ -333,7 +332,7 @@ impl Work {
     ///
     /// # Errors
     /// As [`pack_room`](Self::pack_room).
-    pub(super) fn has_room_for_parts(&mut self) -> Result<bool> {
+    pub(in crate::environment) fn has_room_for_parts(&mut self) -> Result<bool> {
         if self.pack.planned == 0 {
             return Ok(false);
         }
@@ -345,25 +344,31 @@ impl Work {
 
     /// The construct's block.
     #[inline]
-    pub(super) fn own_block(&self) -> Option<BlockRef<'static>> {
+    pub(in crate::environment) fn own_block(&self) -> Option<BlockRef<'static>> {
         self.pack.block
     }
 
     /// Observers are told of storage, wherever it comes from.
     #[cold]
-    pub(super) fn tell_part(&self, part: PartOfBlock<'static>, size: usize, host: usize, label: Label) {
+    pub(in crate::environment) fn tell_part(
+        &self,
+        part: PartOfBlock<'static>,
+        size: usize,
+        host: usize,
+        label: Label,
+    ) {
         let step = || Step::Allocate { host, device: Some(part.storage), size, label };
         events::step(self.device.number(), &self.site, step, || (), |()| step());
     }
 
     /// Whether what is copied there goes into the image.
-    pub(super) fn is_to_be_sent(&self, device: DevicePtr, size: usize) -> bool {
+    pub(in crate::environment) fn is_to_be_sent(&self, device: DevicePtr, size: usize) -> bool {
         self.pack.offset_of(device, size).is_some_and(|offset| offset >= self.pack.sent)
     }
 
     /// Writes into the image instead of the device. False: the range is no part of the
     /// block, or has been sent.
-    pub(super) fn pack_copy(&mut self, host: usize, device: DevicePtr, size: usize) -> bool {
+    pub(in crate::environment) fn pack_copy(&mut self, host: usize, device: DevicePtr, size: usize) -> bool {
         let pack = &mut self.pack;
         let Some(offset) = pack.offset_of(device, size).filter(|offset| *offset >= pack.sent) else {
             return false;
@@ -382,13 +387,13 @@ impl Work {
 
     /// Whether the construct has a block.
     #[inline]
-    pub(super) fn has_pack(&self) -> bool {
+    pub(in crate::environment) fn has_pack(&self) -> bool {
         self.pack.block.is_some()
     }
 
     /// Sends what has been put into the image.
     #[inline]
-    pub(super) fn send_pack(&mut self) -> Result<()> {
+    pub(in crate::environment) fn send_pack(&mut self) -> Result<()> {
         if self.pack.block.is_some() { self.send_image() } else { Ok(()) }
     }
 
@@ -411,7 +416,7 @@ impl Work {
     /// Lets a construct that has no block of its own use the one that an entry stands in, so
     /// that what it copies back from there is fetched in one copy.
     #[inline]
-    pub(super) fn adopt_block(&mut self, entry: EntryRef<'static>) {
+    pub(in crate::environment) fn adopt_block(&mut self, entry: EntryRef<'static>) {
         // In a queue data goes straight to where the program has it.
         if !self.has_pack() && !self.queued && self.stream.is_some() {
             self.adopt_block_of(entry);
@@ -429,7 +434,12 @@ impl Work {
     }
 
     /// Notes that a part of the block is to be copied back; false: it is none.
-    pub(super) fn pack_copy_back(&mut self, host: usize, device: DevicePtr, size: usize) -> bool {
+    pub(in crate::environment) fn pack_copy_back(
+        &mut self,
+        host: usize,
+        device: DevicePtr,
+        size: usize,
+    ) -> bool {
         let Some(offset) = self.pack.offset_of(device, size) else { return false };
         self.pack.wanted.push(Wanted { host, offset, size });
         true
@@ -438,7 +448,12 @@ impl Work {
     /// Does what copying a part of an entry back comes to if the entry stands in the block and has
     /// no attached pointers. False: it is not so.
     #[inline]
-    pub(super) fn fetch_part(&mut self, entry: EntryRef<'static>, host: usize, size: usize) -> bool {
+    pub(in crate::environment) fn fetch_part(
+        &mut self,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+    ) -> bool {
         let in_block = self.pack.block.is_some_and(|block| entry.is_part_of(block));
         if !in_block || entry.has_attachments() || events::observed() {
             return false;
@@ -451,7 +466,7 @@ impl Work {
     /// Does what giving an item up comes to that the construct alone has, and whose entry has not
     /// been made.
     #[inline]
-    pub(super) fn fetch_deferred(&mut self, item: &Item, device: DevicePtr) {
+    pub(in crate::environment) fn fetch_deferred(&mut self, item: &Item, device: DevicePtr) {
         if item.kind.has(MapKind::FROM) && !constants::has(item.begin, item.size) {
             let offset = device.0 - self.pack.base;
             self.pack.wanted.push(Wanted { host: item.begin, offset, size: item.size });
@@ -460,18 +475,18 @@ impl Work {
 
     /// The construct has parts of the block for itself that were to be so many entries'.
     #[inline]
-    pub(super) fn keep_parts(&mut self, parts: usize) {
+    pub(in crate::environment) fn keep_parts(&mut self, parts: usize) {
         self.pack.uses += parts;
     }
 
     /// The host ranges that are fetched with the block.
-    pub(super) fn fetched_parts(&self) -> impl Iterator<Item = (usize, usize)> {
+    pub(in crate::environment) fn fetched_parts(&self) -> impl Iterator<Item = (usize, usize)> {
         self.pack.wanted.iter().map(|part| (part.host, part.host + part.size))
     }
 
     /// Fetches what is to be copied back.
     #[inline]
-    pub(super) fn fetch_pack(&mut self) -> Result<()> {
+    pub(in crate::environment) fn fetch_pack(&mut self) -> Result<()> {
         if self.pack.wanted.is_empty() { Ok(()) } else { self.fetch_block() }
     }
 
@@ -498,7 +513,7 @@ impl Work {
 
     /// The operations have failed: nothing has been fetched.
     #[cold]
-    pub(super) fn forget_fetched(&mut self) {
+    pub(in crate::environment) fn forget_fetched(&mut self) {
         self.pack.wanted.clear();
     }
 
@@ -506,7 +521,7 @@ impl Work {
     /// takes those of its entries out of the table whose end needs nothing else. What those had
     /// is for [`end_block`](Self::end_block) to give up.
     #[inline]
-    pub(super) fn unpack(&mut self) -> PartsTaken {
+    pub(in crate::environment) fn unpack(&mut self) -> PartsTaken {
         match self.pack.block {
             Some(block) => self.unpack_block(block),
             None => PartsTaken::default(),
@@ -536,7 +551,7 @@ impl Work {
 
     /// Ends the construct's uses of its block, and so many of its entries'.
     #[inline]
-    pub(super) fn end_block(&mut self, of_entries: usize) -> Result<()> {
+    pub(in crate::environment) fn end_block(&mut self, of_entries: usize) -> Result<()> {
         match self.pack.block.take() {
             Some(block) => self.leave_block(block, self.pack.uses + of_entries),
             None => Ok(()),
@@ -544,7 +559,11 @@ impl Work {
     }
 
     /// Ends uses of a block; frees it if they were the last.
-    pub(super) fn leave_block(&mut self, block: BlockRef<'static>, uses: usize) -> Result<()> {
+    pub(in crate::environment) fn leave_block(
+        &mut self,
+        block: BlockRef<'static>,
+        uses: usize,
+    ) -> Result<()> {
         let Some(memory) = self.device.table.leave_block(block, uses) else { return Ok(()) };
         self.leave_queue();
         // SAFETY: nobody uses the block any more, and the device has done with it.

@@ -6,9 +6,9 @@
 //! before they do. Should another thread have mapped one of them meanwhile, or should two of them
 //! overlap, they are made present one after the other like all other items.
 
-use super::enter::{Count, Wanted};
 use super::pack::LARGEST;
-use super::work::{AttachRequest, Filling, Held, Work};
+use super::{AttachRequest, Filling, Held, Work};
+use crate::environment::wanted::{Count, Wanted};
 use crate::error::Result;
 use crate::events;
 use crate::items::{Item, Items};
@@ -17,7 +17,7 @@ use gangway_present::{Counter, DeferredRef, MadeWhen, PresentTable, Together};
 
 /// The items that wait.
 #[derive(Default)]
-pub(super) struct Batch {
+pub(in crate::environment) struct Batch {
     /// With the argument's number and its kind.
     entries: gangway_present::Batch<'static, (usize, MapKind)>,
     /// The version of the table at which all were absent.
@@ -39,12 +39,12 @@ impl Drop for Batch {
 impl Batch {
     /// Whether the items' entries have not been made.
     #[inline]
-    pub(super) fn is_deferred(&self) -> bool {
+    pub(in crate::environment) fn is_deferred(&self) -> bool {
         self.deferred.is_some()
     }
 
     /// The version of the table at which the items that wait were absent; `None` if none wait.
-    pub(super) fn version_of_waiting(&self) -> Option<usize> {
+    pub(in crate::environment) fn version_of_waiting(&self) -> Option<usize> {
         (!self.entries.is_empty()).then_some(self.version)
     }
 
@@ -71,7 +71,7 @@ impl Work {
     /// One loop for all that is done about such an item: what the general way has in many places,
     /// and hands on between them, is most of what a small item costs.
     #[inline(never)]
-    pub(super) fn hold_run(&mut self, items: &impl Items, first: usize) -> Result<usize> {
+    pub(in crate::environment) fn hold_run(&mut self, items: &impl Items, first: usize) -> Result<usize> {
         let known = self.opened.capabilities.mapping_notices || events::observed();
         if !self.packs() || self.queued || self.unified_shared_memory || known {
             return Ok(0);
@@ -126,7 +126,7 @@ impl Work {
 
     /// Makes those present that wait.
     #[inline]
-    pub(super) fn enter_batch(&mut self) -> Result<()> {
+    pub(in crate::environment) fn enter_batch(&mut self) -> Result<()> {
         if self.batch.entries.is_empty() || self.batch.is_deferred() {
             Ok(())
         } else {
@@ -137,7 +137,7 @@ impl Work {
     /// The same behind the last item. What a region alone has, which is most of what waits, is
     /// only made if somebody else asks for it.
     #[inline]
-    pub(super) fn enter_last_batch(&mut self) -> Result<()> {
+    pub(in crate::environment) fn enter_last_batch(&mut self) -> Result<()> {
         if self.batch.entries.is_empty() || self.defer_batch() { Ok(()) } else { self.make_batch_present() }
     }
 
@@ -170,7 +170,7 @@ impl Work {
     /// The construct has issued its copies. Where entries were deferred, and have been made
     /// meanwhile, it has to publish them.
     #[inline]
-    pub(super) fn publish_deferred(&mut self) {
+    pub(in crate::environment) fn publish_deferred(&mut self) {
         if self.batch.deferred.is_some_and(|deferred| !deferred.publish()) {
             self.take_made();
         }
@@ -179,7 +179,7 @@ impl Work {
     /// The region gives up its references to what it has deferred. False: it has deferred
     /// nothing, or what it has deferred has been made meanwhile and is given up as other entries are.
     #[inline]
-    pub(super) fn release_deferred(&mut self) -> bool {
+    pub(in crate::environment) fn release_deferred(&mut self) -> bool {
         let Some(deferred) = self.batch.deferred else { return false };
         // Observers are told of each entry.
         if events::observed() {
@@ -196,7 +196,7 @@ impl Work {
     /// The region's operations are done. What it has deferred is not there any more, or, if it
     /// has been made meanwhile, to be unmapped as other entries are.
     #[inline]
-    pub(super) fn close_deferred(&mut self) {
+    pub(in crate::environment) fn close_deferred(&mut self) {
         let Some(deferred) = self.batch.deferred else { return };
         if deferred.close() {
             self.keep_parts(self.batch.entries.len());
@@ -209,7 +209,7 @@ impl Work {
 
     /// Makes what has been deferred, for what is not usual.
     #[cold]
-    pub(super) fn make_deferred(&mut self) {
+    pub(in crate::environment) fn make_deferred(&mut self) {
         if let Some(deferred) = self.batch.deferred {
             self.device.table.make_deferred(deferred);
             self.take_made();

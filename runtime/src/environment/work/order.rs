@@ -5,7 +5,7 @@
 //! [`Ready`](gangway_present::ReadyRef), until the construct is done and takes the point
 //! back. From then on an entry costs its users one load.
 
-use super::work::{Filling, Work};
+use super::{Filling, Work};
 use crate::error::Result;
 use gangway_backend::EventHandle;
 use gangway_present::StreamRef;
@@ -13,7 +13,7 @@ use gangway_present::{EntryRef, Point, ReadyRef};
 
 /// The points that a construct has to do with.
 #[derive(Default)]
-pub(super) struct Order {
+pub(in crate::environment) struct Order {
     /// The point of the entries that it has created.
     own: Option<ReadyRef<'static>>,
     /// Those entries.
@@ -29,7 +29,7 @@ pub(super) struct Order {
 impl Work {
     /// Orders this work's stream behind the copies that fill the entry.
     #[inline]
-    pub(super) fn wait_until_ready(&mut self, entry: EntryRef<'static>) -> Result<()> {
+    pub(in crate::environment) fn wait_until_ready(&mut self, entry: EntryRef<'static>) -> Result<()> {
         match self.stream {
             Some(stream) if !entry.is_ready() && !self.has_filled(entry) => self.wait_in(stream, entry),
             _ => Ok(()),
@@ -100,7 +100,7 @@ impl Work {
     /// to wait: they end in an event. So does what is in a queue, as other constructs follow,
     /// and the program may destroy it. Nothing follows the copies of a data construct in its
     /// stream, so whoever needs an event records one there; usually nobody does.
-    pub(super) fn settle_copies(&mut self) -> Result<()> {
+    pub(in crate::environment) fn settle_copies(&mut self) -> Result<()> {
         let Some(stream) = self.stream else { return Ok(()) };
         if !self.opened.capabilities.events {
             return self.settle();
@@ -120,7 +120,7 @@ impl Work {
     }
 
     /// What the construct has filled is published: its point is to be taken back from it.
-    pub(super) fn note_filled(&mut self) {
+    pub(in crate::environment) fn note_filled(&mut self) {
         match (self.order.own, self.order.entries.is_empty()) {
             (None, _) => self.filling.clear(),
             (_, true) => std::mem::swap(&mut self.order.entries, &mut self.filling),
@@ -129,21 +129,21 @@ impl Work {
     }
 
     /// What the construct has filled has been published for it, with that point.
-    pub(super) fn have_filled(&mut self, own: ReadyRef<'static>) {
+    pub(in crate::environment) fn have_filled(&mut self, own: ReadyRef<'static>) {
         self.order.own = Some(own);
         self.note_filled();
     }
 
     /// The point of what the construct has created.
     #[inline]
-    pub(super) fn own_point(&self) -> Option<ReadyRef<'static>> {
+    pub(in crate::environment) fn own_point(&self) -> Option<ReadyRef<'static>> {
         self.order.own
     }
 
     /// The operations are done: nobody has to wait for them any more, and they do not wait.
     /// So many of the entries have given the point up already.
     #[inline]
-    pub(super) fn retire(&mut self, taken: usize) {
+    pub(in crate::environment) fn retire(&mut self, taken: usize) {
         if let Some(ready) = self.order.own.take() {
             let entries = &mut self.order.entries;
             // Mostly all, of a region whose data nobody else has.
@@ -166,7 +166,7 @@ impl Work {
 
     /// Gives up so many uses of a point.
     #[cold]
-    pub(super) fn leave(&self, ready: ReadyRef<'static>, uses: usize) {
+    pub(in crate::environment) fn leave(&self, ready: ReadyRef<'static>, uses: usize) {
         if let Some(Point::Event(event)) = self.device.table.leave(ready, uses) {
             self.destroy_event(event);
         }
