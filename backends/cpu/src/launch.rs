@@ -7,24 +7,9 @@
 //! [`call_by_address`] lays those on the stack.
 //! It must never allocate or lock: this is the floor of what a launch costs.
 
-use crate::{elf, thread};
+use crate::activity::{Activity, ActivityKind};
+use crate::{crash, elf, thread};
 use gangway_backend::Launch;
-
-/// What a thread is doing inside a device image; the crash report's source.
-pub(crate) struct Activity<'a> {
-    /// Ordinal of the device.
-    pub device: usize,
-    pub kind: ActivityKind<'a>,
-}
-
-pub(crate) enum ActivityKind<'a> {
-    /// Running this kernel.
-    Kernel(&'a Launch<'a>),
-    /// Running the image's initialisers.
-    Loading,
-    /// Running the image's finalisers.
-    Unloading,
-}
 
 /// Which device, and whether its crashes are reported.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +27,7 @@ pub(crate) fn during<R>(place: Place, kind: ActivityKind<'_>, body: impl FnOnce(
     // Without an entry (the thread is ending) only the report is poorer.
     let Some(thread) = thread::current() else { return body() };
     if place.catch_signals && thread.starts_watch() {
-        crate::crash::watch(thread);
+        crash::watch(thread);
     }
     let prior = thread.enter(&activity);
     let result = body();
@@ -95,7 +80,7 @@ struct Escape<'a>(&'a Launch<'a>);
 impl Drop for Escape<'_> {
     #[cold]
     fn drop(&mut self) {
-        crate::crash::report::exception(self.0);
+        crash::report::exception(self.0);
         std::process::abort();
     }
 }

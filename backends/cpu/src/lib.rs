@@ -8,6 +8,33 @@
 //! survives. A kernel that crashes ends the process with a report that names
 //! the region, not with a bare signal.
 //!
+//! # Modules
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `registry` | lists that a signal handler can walk |
+//! | `elf` | what an image has, and whether the loader can take it |
+//! | `arena` | small blocks of device memory |
+//! | `signal_stack` | a stack for the signal handler |
+//! | `activity` | what a thread is doing inside a device image |
+//! | `thread` | what is kept for each thread of the host |
+//! | `memory` | the memory of a device |
+//! | `config` | the environment |
+//! | `images` | the loaded images |
+//! | `command` | the `gangway` command, which reads debug information |
+//! | `names` | what the user calls a byte of a variable |
+//! | `sections` | what `GANGWAY_CHECK` knows of mapped sections |
+//! | [`crash_record`] | what the command is told of a crash |
+//! | `crash` | reports of kernels that crash |
+//! | `launch` | calling a kernel |
+//! | `host_call` | how an image's code calls the host |
+//! | `number` | what an image hears about its device |
+//! | `module` | loading an image |
+//! | `device` | a device |
+//! | `checked` | a device that looks for mistakes |
+//!
+//! Each uses those above it only.
+//!
 //! # Environment
 //!
 //! | Variable | Meaning |
@@ -27,7 +54,10 @@
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 compile_error!("the CPU back end runs x86-64 images and supports Linux on x86-64 only");
 
+mod activity;
+mod arena;
 mod checked;
+mod command;
 mod config;
 mod crash;
 #[doc(hidden)]
@@ -35,16 +65,20 @@ pub mod crash_record;
 mod device;
 mod elf;
 mod host_call;
+mod images;
 mod launch;
 mod memory;
 mod module;
+mod names;
 mod number;
 mod registry;
+mod sections;
+mod signal_stack;
 mod thread;
 
-#[doc(hidden)]
-pub use crash::names::{Part, name_of};
 pub use device::CpuDevice;
+#[doc(hidden)]
+pub use names::{Part, name_of};
 
 /// The checks of an image, without a device: what fuzzing drives.
 #[doc(hidden)]
@@ -99,7 +133,7 @@ impl Backend for CpuBackend {
 
     fn survives_fork(&self) -> bool {
         thread::forget_others();
-        memory::arena::after_fork();
+        arena::after_fork();
         true
     }
 

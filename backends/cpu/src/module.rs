@@ -3,13 +3,12 @@
 //! The loader wants a file: it gets one that exists in memory only, so nothing
 //! is left behind however the process ends (unless `GANGWAY_PERF_MAP` asks for files). Each load makes its own, as the
 //! loader would otherwise recognise the file and give every device the same
-//! globals. Called by [`CpuDevice::load`](crate::CpuDevice).
+//! globals. Called by `CpuDevice::load`.
 
-use crate::crash::images;
-use crate::launch::{ActivityKind, Place, during};
-use crate::number;
+use crate::activity::ActivityKind;
+use crate::launch::{Place, during};
 use crate::registry::Node;
-use crate::{elf, host_call, launch};
+use crate::{elf, host_call, images, launch, number};
 use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, KernelHandle, Module, Result};
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 //!
 //! `omp_get_device_num` in an image would be taken from libomp, which answers for the
 //! host. An image is loaded once per device, so each gets a function of its own that
-//! answers for its device; [`module`](crate::module) ties it in before the loader sees
+//! answers for its device; `module` ties it in before the loader sees
 //! the image, so that initialisers get the right answer, too.
 
 use crate::config::MAX_DEVICES;

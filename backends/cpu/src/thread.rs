@@ -5,9 +5,10 @@
 //! it has cached, to the next one that starts. The signal handler must never use
 //! the thread-local pointer (its first use may allocate): it walks [`THREADS`].
 
-use crate::launch::Activity;
-use crate::memory::arena::Cache;
+use crate::activity::Activity;
+use crate::arena::Cache;
 use crate::registry::{Node, Registry};
+use crate::signal_stack;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -57,7 +58,7 @@ impl Drop for Owned {
     fn drop(&mut self) {
         if let Some(node) = self.0.take() {
             CURRENT.set(None);
-            crate::crash::stack::disable(&node.value().signal_stack);
+            signal_stack::disable(&node.value().signal_stack);
             node.value().pointer.store(0, Ordering::Relaxed);
             node.give_up();
         }

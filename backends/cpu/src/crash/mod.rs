@@ -12,16 +12,13 @@
 //! doing so: after the report its handler is called. Everything that the handler reaches must be safe in a
 //! signal handler: no allocation, no lock, no thread-local storage.
 
-mod command;
-pub(crate) mod images;
-pub(crate) mod names;
+mod fault;
 mod place;
 pub(crate) mod report;
-pub(crate) mod stack;
 
-use crate::checked;
 use crate::thread::{self, Thread};
-use report::Crash;
+use crate::{command, images, sections, signal_stack};
+use fault::Crash;
 use std::cell::UnsafeCell;
 use std::mem;
 use std::ptr;
@@ -44,7 +41,7 @@ static BEFORE: Before = Before(UnsafeCell::new([const { mem::MaybeUninit::zeroed
 #[cold]
 pub(crate) fn watch(thread: &Thread) {
     install_once();
-    stack::enable(thread.signal_stack());
+    signal_stack::enable(thread.signal_stack());
 }
 
 /// Installs the handlers, unless they have been.
@@ -91,7 +88,7 @@ unsafe extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *m
         // Of a thread that launches, its activity says whether it is in a kernel; of others,
         // what has called it does.
         let in_kernel = || inside || (thread.is_none() && caller_image(crash.sp).is_some());
-        if here.is_none() && !in_kernel() && checked::pages::lift(address, crash.writes()) {
+        if here.is_none() && !in_kernel() && sections::lift(address, crash.writes()) {
             return;
         }
     }

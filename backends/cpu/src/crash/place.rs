@@ -1,12 +1,12 @@
 //! Has the `gangway` command say where in the source a crash is, and what pointer led there.
 //!
-//! The [command](super::command) gets the image and a [record](crate::crash_record) of the crash as two
+//! The [command](crate::command) gets the image and a [record](crate::crash_record) of the crash as two
 //! files in memory, and prints the lines itself.
 
-use super::command;
-use super::images::Image;
-use super::report::Crash;
+use super::fault::Crash;
+use crate::command;
 use crate::crash_record::{COMMAND, RECORD_WORDS, STACK_BYTES};
+use crate::images::Image;
 use std::ptr;
 
 /// The registers in the order of DWARF's numbers.

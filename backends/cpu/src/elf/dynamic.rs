@@ -2,9 +2,8 @@
 //!
 //! The dynamic section names them by address: strings, symbols, the hash table
 //! that symbols are found by, versions, relocations, initialisers. The loader
-//! checks none of them. [`check`] follows each as the loader will.
+//! checks none of them. [`Dynamic::checked`] follows each as the loader will.
 
-use super::relocations::{self, SHN_ABS, SHN_UNDEF, STT_GNU_IFUNC, STT_TLS};
 use super::segments::{EXECUTABLE, Loads, PT_DYNAMIC, WRITABLE};
 use super::{File, segments};
 
@@ -51,6 +50,16 @@ const ADDRESSES: [u64; 6] = [12, 13, 6, 4, 0x6fff_fef5, 0x6fff_fff0];
 /// the kind of jump relocations.
 const FIXED: [(u64, u64); 4] = [(9, 24), (11, 24), (20, 7), (37, 8)];
 
+/// Section number of a symbol that another object defines.
+pub(super) const SHN_UNDEF: u16 = 0;
+/// Section number of a symbol whose value is the same wherever the image is.
+pub(super) const SHN_ABS: u16 = 0xfff1;
+
+// Symbol types.
+pub(super) const STT_TLS: u8 = 6;
+/// A function that chooses another one when the image is loaded.
+pub(super) const STT_GNU_IFUNC: u8 = 10;
+
 pub(super) type Check = Result<(), String>;
 
 /// A table's address and size.
@@ -83,23 +92,6 @@ pub(super) struct Dynamic<'a> {
     pub has_thread_locals: bool,
 }
 
-/// Checks all that the dynamic section leads to.
-pub(super) fn check(file: File<'_>) -> Check {
-    let mut dynamic = Dynamic::read(file)?;
-    dynamic.check_entries()?;
-    dynamic.check_strings()?;
-    dynamic.check_versions()?;
-    dynamic.check_hash()?;
-    for (what, table) in dynamic.initialisers {
-        dynamic.offset(what, table)?;
-    }
-    relocations::check(&dynamic)?;
-    match dynamic.functions.into_iter().find(|(_, f)| *f != 0 && !dynamic.is_function(*f)) {
-        Some((what, address)) => Err(format!("its {what} at {address:#x} is not code")),
-        None => Ok(()),
-    }
-}
-
 /// Where in the file the symbol called `name` stands that a checked image wants
 /// from elsewhere. `None` if no relocation refers to one.
 pub(super) fn wanted_symbol(file: File<'_>, name: &[u8]) -> Option<u64> {
@@ -120,6 +112,28 @@ pub(super) fn wanted_symbol(file: File<'_>, name: &[u8]) -> Option<u64> {
 }
 
 impl<'a> Dynamic<'a> {
+    /// Reads what the dynamic section says, and checks what it leads to. Relocations are left, and
+    /// the [functions](Self::check_functions) that they may change.
+    pub fn checked(file: File<'a>) -> Result<Self, String> {
+        let mut dynamic = Self::read(file)?;
+        dynamic.check_entries()?;
+        dynamic.check_strings()?;
+        dynamic.check_versions()?;
+        dynamic.check_hash()?;
+        for (what, table) in dynamic.initialisers {
+            dynamic.offset(what, table)?;
+        }
+        Ok(dynamic)
+    }
+
+    /// Checks the initialiser and the finaliser that no table has.
+    pub fn check_functions(&self) -> Check {
+        match self.functions.into_iter().find(|(_, f)| *f != 0 && !self.is_function(*f)) {
+            Some((what, address)) => Err(format!("its {what} at {address:#x} is not code")),
+            None => Ok(()),
+        }
+    }
+
     /// Reads what the dynamic section says, unchecked.
     fn read(file: File<'a>) -> Result<Self, String> {
         let segment = segments(file).find(|s| s.kind == PT_DYNAMIC).ok_or("it has no dynamic section")?;

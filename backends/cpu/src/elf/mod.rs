@@ -12,6 +12,7 @@ mod dynamic;
 mod relocations;
 mod segments;
 
+use dynamic::Dynamic;
 use segments::{EXECUTABLE, PT_GNU_RELRO, WRITABLE};
 use std::ops::Range;
 
@@ -128,7 +129,9 @@ pub fn check(image: &[u8]) -> Result<Range<u64>, String> {
     check_header(file)?;
     let extent = segments::check(file)?;
     check_sections(file)?;
-    dynamic::check(file)?;
+    let dynamic = Dynamic::checked(file)?;
+    relocations::check(&dynamic)?;
+    dynamic.check_functions()?;
     Ok(extent)
 }
 

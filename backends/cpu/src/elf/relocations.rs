@@ -1,6 +1,6 @@
 //! What the loader writes into an image, and where.
 
-use super::dynamic::{Check, Dynamic, Table};
+use super::dynamic::{Check, Dynamic, RELOCATIONS, SHN_ABS, SHN_UNDEF, STT_TLS, Table};
 use super::segments::{EXECUTABLE, WRITABLE};
 
 // Kinds of relocation (psABI for x86-64, table 4.10).
@@ -24,16 +24,6 @@ const KNOWN: [u64; 10] = [
     R_X86_64_TLSDESC,
     R_X86_64_IRELATIVE,
 ];
-
-/// Section number of a symbol that another object defines.
-pub(super) const SHN_UNDEF: u16 = 0;
-/// Section number of a symbol whose value is the same wherever the image is.
-pub(super) const SHN_ABS: u16 = 0xfff1;
-
-// Symbol types.
-pub(super) const STT_TLS: u8 = 6;
-/// A function that chooses another one when the image is loaded.
-pub(super) const STT_GNU_IFUNC: u8 = 10;
 
 /// Which words of each table of initialisers a relocation gives an address to.
 type Made = [Vec<bool>; 2];
@@ -65,7 +55,7 @@ fn check_table(dynamic: &Dynamic<'_>, what: &str, table: Table, made: &mut Made)
         let relocation = (word(0), word(1), word(2));
         check_one(dynamic, relocation, made).map_err(|why| format!("entry {i} of its {what} {why}"))?;
         // The loader does not look at the kind of the first entries.
-        if what == super::dynamic::RELOCATIONS
+        if what == RELOCATIONS
             && i < dynamic.relative_count
             && relocation.1 & 0xffff_ffff != R_X86_64_RELATIVE
         {

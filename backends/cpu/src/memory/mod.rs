@@ -1,16 +1,15 @@
 //! Device memory: separate from what it mirrors, poisoned, and checked when freed.
 //!
-//! [`CpuDevice`](crate::CpuDevice) calls this for every mapping, so both ways are
-//! free of locks. Small blocks come from [`arena`], others from [`large`]; both
+//! `CpuDevice` calls this for every mapping, so both ways are
+//! free of locks. Small blocks come from the [`arena`], others from [`large`]; both
 //! are aligned to a cache line. A kernel that reads what was never mapped to it
 //! meets the [poison](poison::Poison) instead of a value that happens to fit.
 
-pub(crate) mod arena;
 mod large;
 mod poison;
 
+use crate::arena::{self, NotLive, arena};
 use crate::thread;
-use arena::{NotLive, arena};
 use gangway_backend::{Error, Result};
 pub(crate) use poison::{PATTERN as POISON, Poison, looks_poisoned};
 use std::ptr;

@@ -1,84 +1,34 @@
 //! What the checks know: blocks of device memory, and the host's ranges that are mapped.
 
+use super::block::Block;
 use super::guards::{self, Damage};
 use super::lock::Lock;
 use super::pages::Pages;
-use super::place::Place;
-use crate::crash::names::{Name, Part, name_of};
 use gangway_backend::{Described, RangeNotice};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Bound;
 use std::sync::Once;
 
 /// Of all devices: they share the addresses, and so does the signal handler.
-pub(super) static STATE: Lock<State> = Lock::new(State::new());
+pub(crate) static STATE: Lock<State> = Lock::new(State::new());
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     /// By address of the first byte.
     pub blocks: BTreeMap<usize, Block>,
     /// By address of the first byte and size.
     pub ranges: BTreeMap<(usize, usize), Range>,
-    pub pages: Pages,
-}
-
-/// A live block of device memory.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Block {
-    pub device: usize,
-    pub size: usize,
-    pub place: Place,
-    /// Bytes before what is mapped.
-    pub padding: usize,
-    /// What is mapped to it; at first nothing.
-    pub variable: Option<Described>,
+    pages: Pages,
 }
 
 /// A range of the host that is mapped.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
+pub(crate) struct Range {
     /// On several devices, and while an unmapping is under way once more.
     count: usize,
     /// Its storage lies in the range itself, as the program has associated the two.
     pub in_place: bool,
     pub variable: Described,
-}
-
-impl Block {
-    pub const fn new(device: usize, size: usize, place: Place) -> Self {
-        Self { device, size, place, padding: 0, variable: None }
-    }
-
-    /// Bytes between what is mapped and one beside it, by its offset from the beginning of what is mapped.
-    pub fn distance(&self, offset: isize) -> usize {
-        let size = self.size - self.padding;
-        usize::try_from(offset)
-            .map_or_else(|_| offset.unsigned_abs() - 1, |offset| offset.saturating_sub(size))
-    }
-
-    /// What the user calls the element at a byte of what is mapped, or beside it.
-    pub fn element(&self, offset: isize) -> Option<Name> {
-        name_of(Part::Element, self.variable?, offset)
-    }
-}
-
-/// The variable, for messages.
-impl fmt::Display for Block {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = self.size - self.padding;
-        let Some(variable) = self.variable else {
-            return write!(f, "{size} bytes that no variable is mapped to");
-        };
-        match variable.name {
-            Some(name) => write!(f, "`{name}` of {size} bytes")?,
-            None => write!(f, "{size} mapped bytes (-g gives them their name)")?,
-        }
-        match variable.location {
-            Some(at) => write!(f, " (declared at {}:{})", at.file, at.line),
-            None => Ok(()),
-        }
-    }
 }
 
 impl State {
@@ -126,7 +76,7 @@ impl State {
 }
 
 /// What has been written beside the blocks of a device.
-pub(super) fn damage_on(device: usize) -> Vec<Damage> {
+pub(crate) fn damage_on(device: usize) -> Vec<Damage> {
     STATE.with(|state| {
         let blocks = state.blocks.iter().filter(|(_, block)| block.device == device);
         // SAFETY: blocks leave the table before they are freed.
@@ -134,8 +84,60 @@ pub(super) fn damage_on(device: usize) -> Vec<Damage> {
     })
 }
 
+/// The block before the closed page that an address is in, and its beginning. For signal handlers.
+pub(crate) fn fenced_at(address: usize) -> Option<(usize, Block)> {
+    let (begin, block) = STATE.try_with(|state| {
+        let (&begin, &block) = state.blocks.range(..=address).next_back()?;
+        Some((begin, block))
+    })??;
+    block.place.is_fenced(address).then_some((begin, block))
+}
+
+/// Gives the pages back when no kernel runs.
+pub(crate) struct Protected(());
+
+impl Drop for Protected {
+    fn drop(&mut self) {
+        STATE.with(|state| state.pages.end());
+    }
+}
+
+/// Takes the pages of all mapped variables away, until what this returns is dropped.
+///
+/// While other kernels run, the pages stay as they are: a variable that has been mapped since
+/// is not protected.
+pub(crate) fn protect() -> Protected {
+    STATE.with(|State { pages, ranges, .. }| {
+        let mapped = ranges.iter().filter(|(_, range)| !range.in_place);
+        pages.begin(mapped.map(|(&section, _)| section));
+    });
+    Protected(())
+}
+
+/// A variable whose pages are protected.
+pub(crate) struct HostData {
+    pub variable: Described,
+    pub begin: usize,
+    pub size: usize,
+}
+
+/// The variable whose protected pages an address lies in. For signal handlers.
+pub(crate) fn protected_at(address: usize) -> Option<HostData> {
+    STATE.try_with(|State { pages, ranges, .. }| {
+        let inside = |&(&(begin, size), _): &(&(usize, usize), _)| address.wrapping_sub(begin) < size;
+        let (&(begin, size), range) = ranges.iter().find(inside).filter(|_| pages.protects(address))?;
+        Some(HostData { variable: range.variable, begin, size })
+    })?
+}
+
+/// Whether the program may go on with an access, as the pages were protected and are no
+/// longer. For signal handlers.
+pub(crate) fn lift(address: usize, writes: bool) -> bool {
+    STATE.try_with(|state| state.pages.lift(address, writes)).unwrap_or(false)
+}
+
 /// Has forked children find the state whole. Called before there is any.
-pub(super) fn survive_forks() {
+pub(crate) fn survive_forks() {
     extern "C" fn before() {
         STATE.acquire();
     }

@@ -3,13 +3,11 @@
 //! They hold the pattern of poisoned memory, so that a read beyond the section gives what an
 //! uninitialised one would. A write of the very same bytes cannot be seen.
 
-use super::state::Block;
+use super::block::Block;
+use super::place::GUARD;
 use crate::memory::POISON;
 use std::fmt::Write as _;
 use std::ptr;
-
-/// Bytes on either side. A multiple of what blocks are aligned to.
-pub(super) const GUARD: usize = 4096;
 
 /// What an address holds if nobody has written there.
 const fn expected(address: usize) -> u8 {
@@ -20,7 +18,7 @@ const fn expected(address: usize) -> u8 {
 ///
 /// # Safety
 /// The block has been placed.
-pub(super) unsafe fn fill(begin: usize, block: &Block) {
+pub(crate) unsafe fn fill(begin: usize, block: &Block) {
     let end = begin + block.size;
     for address in (begin - GUARD..begin).chain(end..end + block.place.behind) {
         // SAFETY: the caller's promise.
@@ -30,7 +28,7 @@ pub(super) unsafe fn fill(begin: usize, block: &Block) {
 
 /// Bytes of a guard that have been written.
 #[derive(Debug)]
-pub(super) struct Damage {
+pub(crate) struct Damage {
     block: Block,
     is_before: bool,
     /// The written bytes that are first and last, from the beginning of what is mapped.
@@ -43,7 +41,7 @@ pub(super) struct Damage {
 ///
 /// # Safety
 /// The block is live.
-pub(super) unsafe fn damage(begin: usize, block: &Block) -> Vec<Damage> {
+pub(crate) unsafe fn damage(begin: usize, block: &Block) -> Vec<Damage> {
     let end = begin + block.size;
     // SAFETY: the caller's promise.
     let sides = unsafe { [changed(begin - GUARD, begin), changed(end, end + block.place.behind)] };

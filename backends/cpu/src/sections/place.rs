@@ -4,9 +4,10 @@
 //! The page finds reads, and tells the line. It lies as near as the alignment of blocks allows; the
 //! bytes up to it are a guard.
 
-use super::guards::GUARD;
-use super::state::{Block, STATE};
 use std::ptr;
+
+/// Bytes of a guard. A multiple of what blocks are aligned to.
+pub(super) const GUARD: usize = 4096;
 
 /// Of blocks, as a CPU device gives them: a cache line.
 const ALIGNMENT: usize = 64;
@@ -51,21 +52,16 @@ impl Place {
         self.protect(libc::PROT_READ | libc::PROT_WRITE);
     }
 
+    /// Whether an address is in that page.
+    pub fn is_fenced(&self, address: usize) -> bool {
+        self.fence.is_some_and(|fence| (fence..fence + PAGE).contains(&address))
+    }
+
     fn protect(&self, protection: i32) {
         let Some(fence) = self.fence else { return };
         // SAFETY: a page inside of the allocation in which nothing is kept.
         unsafe { libc::mprotect(ptr::with_exposed_provenance_mut(fence), PAGE, protection) };
     }
-}
-
-/// The block before the closed page that an address is in, and its beginning. For signal handlers.
-pub(crate) fn fenced_at(address: usize) -> Option<(usize, Block)> {
-    let (begin, block) = STATE.try_with(|state| {
-        let (&begin, &block) = state.blocks.range(..=address).next_back()?;
-        Some((begin, block))
-    })??;
-    let fence = block.place.fence?;
-    (fence..fence + PAGE).contains(&address).then_some((begin, block))
 }
 
 #[cfg(test)]

@@ -3,30 +3,19 @@
 //!
 //! A [`CheckedDevice`] stands before a [`CpuDevice`]; without the variable there is none, and
 //! nothing on the way of a launch asks. With `1`, every allocation stands between
-//! [guards](guards), which are verified at the end of each kernel and when it is freed. With
-//! `2`, the host's [pages] behind mapped variables cannot be touched while a kernel runs, and neither
+//! [guards], which are verified at the end of each kernel and when it is freed. With
+//! `2`, the host's pages behind mapped variables cannot be touched while a kernel runs, and neither
 //! can a page behind each block.
-
-mod guards;
-mod lock;
-mod maps;
-pub(crate) mod pages;
-pub(crate) mod place;
-mod state;
 
 use crate::config::{Check, Config};
 use crate::device::CpuDevice;
+use crate::sections::guards::{self, Damage};
+use crate::sections::{self, Block, MEND, Place, STATE};
+use crate::{crash, images};
 use gangway_backend::{
     AllocationKind, ArgumentTable, Capabilities, Device, DevicePtr, Error, Launch, Module, RangeChange,
     RangeNotice, Result, Stream,
 };
-use guards::Damage;
-use place::Place;
-pub(crate) use state::Block;
-use state::STATE;
-
-/// What to do about accesses beside a section.
-pub(crate) const MEND: &str = "an index leaves the section; map all that is used, or mend the index";
 
 /// A logical CPU device that checks.
 #[derive(Debug)]
@@ -39,7 +28,7 @@ pub(crate) struct CheckedDevice {
 
 impl CheckedDevice {
     pub fn new(ordinal: usize, config: &Config) -> Self {
-        state::survive_forks();
+        sections::survive_forks();
         Self { ordinal, inner: CpuDevice::new(ordinal, config), protects: config.check == Check::Pages }
     }
 
@@ -134,7 +123,7 @@ impl Device for CheckedDevice {
 
     fn is_device_memory(&self, address: usize) -> Option<bool> {
         let in_block = STATE.with(|state| state.block_at(address).is_some());
-        Some(in_block || crate::crash::images::find(address).is_some())
+        Some(in_block || images::find(address).is_some())
     }
 }
 
@@ -166,12 +155,16 @@ impl Stream for CheckedDevice {
     }
 
     unsafe fn launch(&self, launch: &Launch<'_>, table: ArgumentTable<'_>) -> Result<()> {
-        let protected = self.protects.then(pages::protect);
+        let protected = self.protects.then(|| {
+            // Whose handler gives pages back to the program.
+            crash::install_once();
+            sections::protect()
+        });
         // SAFETY: the caller's promise.
         let launched = unsafe { self.inner.launch(launch, table) };
         drop(protected);
         launched?;
-        Self::verified(state::damage_on(self.ordinal))
+        Self::verified(sections::damage_on(self.ordinal))
     }
 
     fn host_range(&self, notice: RangeNotice) {

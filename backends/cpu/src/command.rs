@@ -32,13 +32,13 @@ pub(crate) fn prepare() {
 }
 
 /// Whether it has been found.
-pub(super) fn is_there() -> bool {
+pub(crate) fn is_there() -> bool {
     !PROGRAM.load(Ordering::Acquire).is_null()
 }
 
 /// The loader's name of the program or library that has an address. That of a program that was found in
 /// `PATH` has no folder.
-pub(super) fn object_of(address: usize) -> Option<&'static CStr> {
+pub(crate) fn object_of(address: usize) -> Option<&'static CStr> {
     let address = ptr::without_provenance(address);
     // SAFETY: plain data that the call fills.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
@@ -66,7 +66,7 @@ pub fn program() -> Option<PathBuf> {
 ///
 /// # Safety
 /// The descriptors are open.
-pub(super) unsafe fn run(arguments: &[&CStr], descriptors: &[(i32, i32)]) -> bool {
+pub(crate) unsafe fn run(arguments: &[&CStr], descriptors: &[(i32, i32)]) -> bool {
     let program = PROGRAM.load(Ordering::Acquire);
     if program.is_null() || arguments.len() > ARGUMENTS {
         return false;

@@ -7,12 +7,10 @@
 //!
 //! Only whole pages inside of a variable are taken, so its neighbours on the heap and on the
 //! stack stay usable. A thread of the program that touches such a page and is in no kernel gets
-//! the variable's pages back, for as long as kernels run: the signal handler [lifts](lift) the
-//! protection. A system call cannot be helped in this way; it fails with `EFAULT`.
+//! the variable's pages back, for as long as kernels run: the signal handler [lifts](Pages::lift)
+//! the protection. A system call cannot be helped in this way; it fails with `EFAULT`.
 
 use super::maps;
-use super::state::{STATE, State};
-use gangway_backend::Described;
 use std::ops::Range;
 use std::ptr;
 
@@ -36,44 +34,6 @@ struct Span {
     protected: bool,
 }
 
-/// A variable whose pages are protected.
-pub(crate) struct HostData {
-    pub variable: Described,
-    pub begin: usize,
-    pub size: usize,
-}
-
-/// Gives the pages back when no kernel runs.
-pub(super) struct Protected(());
-
-impl Drop for Protected {
-    fn drop(&mut self) {
-        STATE.with(|State { pages, .. }| {
-            pages.running -= 1;
-            if pages.running == 0 {
-                pages.give_back();
-            }
-        });
-    }
-}
-
-/// Takes the pages of all mapped variables away, until what this returns is dropped.
-///
-/// While other kernels run, the pages stay as they are: a variable that has been mapped since
-/// is not protected.
-pub(super) fn protect() -> Protected {
-    crate::crash::install_once();
-    STATE.with(|State { pages, ranges, .. }| {
-        if pages.running == 0 {
-            let mapped = ranges.iter().filter(|(_, range)| !range.in_place);
-            let whole = mapped.filter_map(|(&(begin, size), _)| whole_pages(begin, size));
-            pages.take_away(whole);
-        }
-        pages.running += 1;
-    });
-    Protected(())
-}
-
 /// The pages that lie wholly inside.
 fn whole_pages(begin: usize, size: usize) -> Option<Range<usize>> {
     let (start, end) = (begin.checked_next_multiple_of(PAGE)?, begin.checked_add(size)? / PAGE * PAGE);
@@ -83,6 +43,23 @@ fn whole_pages(begin: usize, size: usize) -> Option<Range<usize>> {
 impl Pages {
     pub const fn new() -> Self {
         Self { running: 0, spans: Vec::new() }
+    }
+
+    /// Kernels begin to run. Takes the pages of variables away, which come in the order of their
+    /// beginnings, unless other kernels run.
+    pub fn begin(&mut self, variables: impl Iterator<Item = (usize, usize)>) {
+        if self.running == 0 {
+            self.take_away(variables.filter_map(|(begin, size)| whole_pages(begin, size)));
+        }
+        self.running += 1;
+    }
+
+    /// They are done. Gives the pages back when none run any more.
+    pub fn end(&mut self) {
+        self.running -= 1;
+        if self.running == 0 {
+            self.give_back();
+        }
     }
 
     /// Protects ranges, which come in the order of their beginnings and may overlap.
@@ -118,6 +95,21 @@ impl Pages {
         self.give_back();
     }
 
+    /// Whether an address lies in a page that cannot be touched now.
+    pub fn protects(&mut self, address: usize) -> bool {
+        self.span(address).is_some_and(|span| span.protected)
+    }
+
+    /// Gives the pages of an address's variable back. Whether they allow the access now.
+    pub fn lift(&mut self, address: usize, writes: bool) -> bool {
+        let Some(span) = self.span(address) else { return false };
+        if span.protected {
+            span.protected = !span.set(span.protection);
+        }
+        let needed = if writes { libc::PROT_WRITE } else { libc::PROT_READ };
+        !span.protected && span.protection & needed != 0
+    }
+
     fn span(&mut self, address: usize) -> Option<&mut Span> {
         self.spans.iter_mut().find(|span| span.pages.contains(&address))
     }
@@ -130,30 +122,6 @@ impl Span {
         // SAFETY: pages of a variable that is mapped; they get back what they had.
         unsafe { libc::mprotect(start, self.pages.len(), protection) == 0 }
     }
-}
-
-/// The variable whose protected pages an address lies in. For signal handlers.
-pub(crate) fn protected_at(address: usize) -> Option<HostData> {
-    STATE.try_with(|State { pages, ranges, .. }| {
-        pages.span(address).filter(|span| span.protected)?;
-        let inside = |&(&(begin, size), _): &(&(usize, usize), _)| address.wrapping_sub(begin) < size;
-        let (&(begin, size), range) = ranges.iter().find(inside)?;
-        Some(HostData { variable: range.variable, begin, size })
-    })?
-}
-
-/// Whether the program may go on with an access, as the pages were protected and are no
-/// longer. For signal handlers.
-pub(crate) fn lift(address: usize, writes: bool) -> bool {
-    let lifted = STATE.try_with(|State { pages, .. }| {
-        let span = pages.span(address)?;
-        if span.protected {
-            span.protected = !span.set(span.protection);
-        }
-        let needed = if writes { libc::PROT_WRITE } else { libc::PROT_READ };
-        Some(!span.protected && span.protection & needed != 0)
-    });
-    lifted.flatten().unwrap_or(false)
 }
 
 #[cfg(test)]

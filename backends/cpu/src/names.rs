@@ -1,9 +1,9 @@
 //! What the user calls a byte of a variable, from the debug information of the program.
 //!
-//! The [command](super::command) reads it. It is asked when a message is made, which may be in a signal
+//! The [command](crate::command) reads it. It is asked when a message is made, which may be in a signal
 //! handler. Without the command, and without debug information, the message has numbers.
 
-use super::command;
+use crate::command;
 use gangway_backend::Described;
 use std::ffi::CStr;
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ pub fn name_of(part: Part, variable: Described, offset: isize) -> Option<Name> {
 }
 
 /// As [`name_of`], for signal handlers, which cannot look for the command.
-pub(super) fn name_by_command(part: Part, variable: Described, offset: isize) -> Option<Name> {
+pub(crate) fn name_by_command(part: Part, variable: Described, offset: isize) -> Option<Name> {
     let (text, at) = (variable.name?, variable.location?);
     let object = command::object_of(text.as_ptr().addr())?;
     let own;

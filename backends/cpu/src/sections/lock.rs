@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const PATIENCE: usize = 1_000_000;
 
 #[derive(Debug)]
-pub(super) struct Lock<T> {
+pub(crate) struct Lock<T> {
     locked: AtomicBool,
     value: UnsafeCell<T>,
 }
