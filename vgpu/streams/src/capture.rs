@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, Weak};
 
 use crate::error::Error;
 use crate::event::{Event, Recorded};
-use crate::graph::{Graph, NodeId, NodeKind};
+use crate::graph::{Graph, NodeKind};
+use crate::id::{NodeId, next_id};
 use crate::process::{self, this_thread};
-use crate::stream::{Blocking, Stream, next_id};
-use crate::sync::lock;
+use crate::queue::Queue;
 
 /// Which calls are refused while a capture lasts, because they might run something that the capture
 /// cannot contain.
@@ -53,14 +53,23 @@ pub(crate) struct Capture {
     mode: CaptureMode,
     thread: u64,
     invalid: AtomicBool,
-    /// Ended: events of it lead nowhere.
-    ended: AtomicBool,
-    streams: Mutex<Vec<Weak<Stream>>>,
+    streams: Mutex<Vec<Weak<Part>>>,
 }
 
-/// A stream's part in a capture.
+/// A stream's part in captures.
 #[derive(Debug)]
-pub(crate) struct Branch {
+pub(crate) struct Part {
+    queue: Arc<Queue>,
+    /// The legacy stream waits for what is submitted to the stream.
+    is_blocking: bool,
+    /// What is recorded here; `capturing` says whether there is something.
+    branch: Mutex<Option<Branch>>,
+    capturing: AtomicBool,
+}
+
+/// The part of a capture that is recorded in one stream.
+#[derive(Debug)]
+struct Branch {
     capture: Arc<Capture>,
     /// What the next node will depend on.
     dependencies: Vec<NodeId>,
@@ -78,6 +87,11 @@ thread_local! {
 
 fn active() -> std::sync::MutexGuard<'static, Vec<Arc<Capture>>> {
     ACTIVE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The capture of a number. None if it has ended: events of it lead nowhere.
+fn in_progress(id: u64) -> Option<Arc<Capture>> {
+    active().iter().find(|capture| capture.id == id).cloned()
 }
 
 /// Sets how careful the calling thread is, and returns how careful it was
@@ -115,27 +129,37 @@ impl Capture {
         if self.invalid.load(Ordering::Acquire) { Err(Error::CaptureInvalidated) } else { Ok(()) }
     }
 
-    fn live_streams(&self) -> Vec<Arc<Stream>> {
-        let streams = self.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        streams.iter().filter_map(Weak::upgrade).collect()
+    fn streams(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Part>>> {
+        self.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn live_streams(&self) -> Vec<Arc<Part>> {
+        self.streams().iter().filter_map(Weak::upgrade).collect()
     }
 }
 
-impl Stream {
-    /// Begins a capture here. What is submitted through [`Stream::capture`] becomes nodes of a new
-    /// graph, or of `into`: a graph and what the first node is to depend on.
-    pub fn begin_capture(
+impl Part {
+    pub(crate) fn new(queue: Arc<Queue>, is_blocking: bool) -> Arc<Self> {
+        let (branch, capturing) = (Mutex::new(None), AtomicBool::new(false));
+        Arc::new(Self { queue, is_blocking, branch, capturing })
+    }
+
+    fn branch(&self) -> std::sync::MutexGuard<'_, Option<Branch>> {
+        self.branch.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn begin(
         self: &Arc<Self>,
         mode: CaptureMode,
         into: Option<(Arc<Graph>, Vec<NodeId>)>,
     ) -> Result<(), Error> {
         process::refuse_child()?;
-        if self.is_legacy() {
+        if self.queue.is_legacy() {
             return Err(Error::CaptureUnsupported);
         }
         if self.is_capturing() {
             // One capture at a time; the one there is ends badly.
-            return Err(self.refuse_capture().err().unwrap_or(Error::CaptureUnsupported));
+            return Err(self.refuse().err().unwrap_or(Error::CaptureUnsupported));
         }
         let (graph, dependencies) = into.unwrap_or_else(|| (Graph::new(), Vec::new()));
         let capture = Arc::new(Capture {
@@ -144,7 +168,6 @@ impl Stream {
             mode,
             thread: this_thread(),
             invalid: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
             streams: Mutex::new(Vec::new()),
         });
         active().push(capture.clone());
@@ -154,23 +177,19 @@ impl Stream {
     }
 
     fn join(self: &Arc<Self>, capture: Arc<Capture>, dependencies: Vec<NodeId>, origin: bool) {
-        let mut streams = capture.streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        streams.push(Arc::downgrade(self));
-        drop(streams);
-        *lock(&self.branch) = Some(Branch { capture, dependencies, origin });
+        capture.streams().push(Arc::downgrade(self));
+        *self.branch() = Some(Branch { capture, dependencies, origin });
         self.capturing.store(true, Ordering::Release);
     }
 
     fn leave(&self) {
         self.capturing.store(false, Ordering::Release);
-        *lock(&self.branch) = None;
+        *self.branch() = None;
     }
 
-    /// Ends the capture that began here. On an error it is over as well, unless the error is
-    /// [`Error::CaptureUnmatched`] or [`Error::CaptureWrongThread`].
-    pub fn end_capture(self: &Arc<Self>) -> Result<Arc<Graph>, Error> {
+    pub(crate) fn end(&self) -> Result<Arc<Graph>, Error> {
         process::refuse_child()?;
-        let (capture, dependencies) = match &*lock(&self.branch) {
+        let (capture, dependencies) = match &*self.branch() {
             Some(branch) if branch.origin => (branch.capture.clone(), branch.dependencies.clone()),
             Some(branch) => {
                 branch.capture.invalidate();
@@ -184,31 +203,28 @@ impl Stream {
         let joined = capture.graph.ancestors(&dependencies);
         let mut unjoined = false;
         for stream in capture.live_streams() {
-            let branch = lock(&stream.branch).take_if(|branch| Arc::ptr_eq(&branch.capture, &capture));
+            let branch = stream.branch().take_if(|branch| Arc::ptr_eq(&branch.capture, &capture));
             let Some(branch) = branch else { continue };
             stream.leave();
             unjoined |= !branch.dependencies.iter().all(|id| joined.contains(id));
         }
-        capture.ended.store(true, Ordering::Release);
         active().retain(|other| !Arc::ptr_eq(other, &capture));
         ACTIVE_COUNT.fetch_sub(1, Ordering::AcqRel);
         capture.check()?;
         if unjoined { Err(Error::CaptureUnjoined) } else { Ok(capture.graph.clone()) }
     }
 
-    /// The stream takes part in a capture, valid or not: operations are to be given to
-    /// [`Stream::capture`].
-    pub fn is_capturing(&self) -> bool {
+    /// The stream takes part in a capture, valid or not.
+    #[inline]
+    pub(crate) fn is_capturing(&self) -> bool {
         self.capturing.load(Ordering::Acquire)
     }
 
-    /// The state of the capture. For the legacy stream an error while one of the streams it waits
-    /// for captures.
-    pub fn capture_info(&self) -> Result<CaptureInfo, Error> {
-        if self.is_legacy() && self.implicated().next().is_some() {
+    pub(crate) fn info(&self) -> Result<CaptureInfo, Error> {
+        if self.queue.is_legacy() && self.implicated().next().is_some() {
             return Err(Error::CaptureImplicit);
         }
-        Ok(match &*lock(&self.branch) {
+        Ok(match &*self.branch() {
             None => CaptureInfo { status: CaptureStatus::None, id: 0, graph: None, dependencies: Vec::new() },
             Some(branch) => {
                 let valid = branch.capture.check().is_ok();
@@ -222,8 +238,7 @@ impl Stream {
         })
     }
 
-    /// Adds a node at the place in the graph where the stream is.
-    pub fn capture(&self, kind: NodeKind) -> Result<NodeId, Error> {
+    pub(crate) fn add(&self, kind: NodeKind) -> Result<NodeId, Error> {
         self.with_branch(|branch| {
             let node = branch.capture.graph.add(kind, &branch.dependencies)?;
             branch.dependencies = vec![node];
@@ -231,8 +246,7 @@ impl Stream {
         })
     }
 
-    /// Replaces what the next node will depend on, or adds to it.
-    pub fn set_capture_dependencies(&self, nodes: &[NodeId], replace: bool) -> Result<(), Error> {
+    pub(crate) fn set_dependencies(&self, nodes: &[NodeId], replace: bool) -> Result<(), Error> {
         self.with_branch(|branch| {
             if !nodes.iter().all(|&node| branch.capture.graph.kind(node).is_ok()) {
                 return Err(Error::InvalidValue);
@@ -246,7 +260,7 @@ impl Stream {
     }
 
     fn with_branch<T>(&self, call: impl FnOnce(&mut Branch) -> Result<T, Error>) -> Result<T, Error> {
-        let mut branch = lock(&self.branch);
+        let mut branch = self.branch();
         let branch = branch.as_mut().ok_or(Error::CaptureUnmatched)?;
         branch.capture.check()?;
         call(branch)
@@ -254,9 +268,9 @@ impl Stream {
 
     /// What cannot be captured was asked of the stream: refused if it, or (for the legacy stream)
     /// one that it would wait for, captures.
-    pub(crate) fn refuse_capture(&self) -> Result<(), Error> {
+    pub(crate) fn refuse(&self) -> Result<(), Error> {
         if self.is_capturing() {
-            return match &*lock(&self.branch) {
+            return match &*self.branch() {
                 Some(branch) => {
                     branch.capture.check()?;
                     branch.capture.invalidate();
@@ -265,7 +279,7 @@ impl Stream {
                 None => Ok(()),
             };
         }
-        if !self.is_legacy() {
+        if !self.queue.is_legacy() {
             return Ok(());
         }
         let mut result = Ok(());
@@ -280,33 +294,32 @@ impl Stream {
     fn implicated(&self) -> impl Iterator<Item = Arc<Capture>> {
         let captures = if ACTIVE_COUNT.load(Ordering::Acquire) == 0 { Vec::new() } else { active().clone() };
         captures.into_iter().filter(|capture| {
-            capture.live_streams().iter().any(|stream| {
-                stream.blocking() == Blocking::WithLegacy && Arc::ptr_eq(&stream.domain, &self.domain)
-            })
+            capture
+                .live_streams()
+                .iter()
+                .any(|stream| stream.is_blocking && Arc::ptr_eq(&stream.queue.domain, &self.queue.domain))
         })
     }
 
     /// Records an event in the capture. False if the stream does not capture.
-    pub(crate) fn capture_record(&self, event: &Event) -> Result<bool, Error> {
+    pub(crate) fn record(&self, event: &Event) -> Result<bool, Error> {
         if !self.is_capturing() {
             return Ok(false);
         }
         self.with_branch(|branch| {
-            event.set(Recorded::Captured(branch.capture.clone(), branch.dependencies.clone()));
+            event.set(Recorded::Captured(branch.capture.id, branch.dependencies.clone()));
             Ok(true)
         })
     }
 
     /// Waits for an event in the capture. False if it has nothing to do with captures.
-    pub(crate) fn capture_wait(self: &Arc<Self>, event: &Event) -> Result<bool, Error> {
+    pub(crate) fn wait(self: &Arc<Self>, event: &Event) -> Result<bool, Error> {
         let recorded = event.recorded();
         if !self.is_capturing() {
-            let Some(Recorded::Captured(capture, nodes)) = recorded else { return Ok(false) };
-            if capture.ended.load(Ordering::Acquire) {
-                return Err(Error::CapturedEvent);
-            }
+            let Some(Recorded::Captured(id, nodes)) = recorded else { return Ok(false) };
+            let capture = in_progress(id).ok_or(Error::CapturedEvent)?;
             capture.check()?;
-            if self.is_legacy() {
+            if self.queue.is_legacy() {
                 capture.invalidate();
                 return Err(Error::CaptureImplicit);
             }
@@ -315,12 +328,14 @@ impl Stream {
         }
         self.with_branch(|branch| match recorded {
             None => Ok(true),
-            Some(Recorded::Captured(capture, nodes)) if Arc::ptr_eq(&capture, &branch.capture) => {
+            Some(Recorded::Captured(id, nodes)) if id == branch.capture.id => {
                 merge(&mut branch.dependencies, &nodes);
                 Ok(true)
             }
-            Some(Recorded::Captured(capture, _)) => {
-                capture.invalidate();
+            Some(Recorded::Captured(id, _)) => {
+                if let Some(capture) = in_progress(id) {
+                    capture.invalidate();
+                }
                 branch.capture.invalidate();
                 Err(Error::CaptureMerge)
             }

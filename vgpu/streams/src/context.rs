@@ -8,12 +8,13 @@ use crate::error::{Error, Failure};
 use crate::order::Domain;
 use crate::pool::Pool;
 use crate::process;
+use crate::queue::Queue;
 use crate::stream::{Blocking, Stream};
 
 /// The streams of one context of the driver API.
 #[derive(Debug)]
 pub struct Context {
-    domain: Arc<Domain>,
+    domain: Arc<Domain<Queue>>,
     legacy: Arc<Stream>,
 }
 
@@ -38,10 +39,10 @@ impl Context {
     #[expect(clippy::new_without_default, reason = "it starts watching for forks; not a neutral value")]
     #[must_use]
     pub fn new() -> Self {
-        Self::with_pool(Pool::shared())
+        Self::with_pool(crate::queue::shared_pool())
     }
 
-    pub(crate) fn with_pool(pool: Arc<Pool>) -> Self {
+    pub(crate) fn with_pool(pool: Arc<Pool<Queue>>) -> Self {
         process::watch_forks();
         let domain = Domain::new(pool);
         let legacy = Stream::new_legacy(&domain);
@@ -59,10 +60,12 @@ impl Context {
     pub fn per_thread(&self) -> Arc<Stream> {
         let find = |OwnStreams(streams): &OwnStreams| {
             let mut streams = streams.borrow_mut();
-            if let Some(stream) = streams.iter().find(|stream| Arc::ptr_eq(&stream.domain, &self.domain)) {
+            if let Some(stream) =
+                streams.iter().find(|stream| Arc::ptr_eq(&stream.queue.domain, &self.domain))
+            {
                 return stream.clone();
             }
-            streams.retain(|stream| !stream.domain.retired());
+            streams.retain(|stream| !stream.queue.domain.retired());
             let stream = self.create_stream(Blocking::WithLegacy, 0);
             streams.push(stream.clone());
             stream
@@ -137,7 +140,7 @@ impl Context {
         self.domain.retire();
         self.domain.fail(Failure::CONTEXT_IS_DESTROYED);
         if !process::forked() {
-            self.domain.streams().iter().for_each(Stream::unblock);
+            self.domain.streams().iter().for_each(Queue::unblock);
         }
         self.drain()
     }
@@ -146,5 +149,29 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         self.domain.retire();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn a_pool_without_threads_to_be_had_is_run_by_whoever_waits() {
+        let context = Context::with_pool(Pool::without_workers());
+        let (from, to) = (context.legacy(), context.create_stream(Blocking::WithLegacy, 0));
+        let done = Arc::new(Mutex::new(Vec::new()));
+        for (number, stream) in [from, &to, from, &to].into_iter().enumerate() {
+            let done = done.clone();
+            let push = move || {
+                done.lock().unwrap().push(number);
+                Ok(())
+            };
+            stream.submit(push).unwrap();
+        }
+        to.synchronize().unwrap();
+        assert_eq!(*done.lock().unwrap(), [0, 1, 2, 3]);
     }
 }

@@ -5,11 +5,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::capture::Capture;
 use crate::error::Error;
-use crate::graph::NodeId;
+use crate::id::NodeId;
 use crate::process;
-use crate::queue::Position;
+use crate::queue::{Position, Stamped};
 
 /// An event. It may be recorded again at any time; a wait that has begun is for the earlier record.
 #[derive(Debug)]
@@ -32,7 +31,8 @@ struct State {
 #[derive(Clone, Debug)]
 pub(crate) enum Recorded {
     At(Position),
-    Captured(Arc<Capture>, Vec<NodeId>),
+    /// In a capture of this number, behind these nodes.
+    Captured(u64, Vec<NodeId>),
 }
 
 impl Event {
@@ -67,7 +67,7 @@ impl Event {
         match self.position()? {
             None => Ok(()),
             Some(position) => {
-                position.stream.domain.check()?;
+                position.queue.domain.check()?;
                 if position.reached() { Ok(()) } else { Err(Error::NotReady) }
             }
         }
@@ -81,9 +81,9 @@ impl Event {
             if process::in_host_function() {
                 return Err(Error::NotPermitted);
             }
-            position.stream.wait_until(position.sequence);
+            position.queue.wait_until(position.sequence);
         }
-        position.stream.domain.check()
+        position.queue.domain.check()
     }
 
     /// Nanoseconds from `self` to `end`, negative if `end` came first.
@@ -126,7 +126,7 @@ impl Event {
     }
 
     /// Announces a record whose place is not known yet; its number is for [`Event::finish_record`]
-    /// and [`Event::stamp`], which may come in any order.
+    /// and [`Stamped::stamp`], which may come in any order.
     pub(crate) fn begin_record(&self) -> u64 {
         let mut state = self.state();
         state.record += 1;
@@ -141,9 +141,10 @@ impl Event {
             state.time = time.or(state.time);
         }
     }
+}
 
-    /// The place has been passed.
-    pub(crate) fn stamp(&self, record: u64) {
+impl Stamped for Event {
+    fn stamp(&self, record: u64) {
         let now = process::now();
         let mut state = self.state();
         if state.record == record {

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::{Error, Outcome};
-use crate::graph::{Graph, NodeId, NodeKind};
+use crate::graph::{Graph, NodeKind};
+use crate::id::NodeId;
 use crate::queue::{Class, Operation, Position};
 use crate::stream::Stream;
 use crate::task::Task;
@@ -118,9 +119,9 @@ impl GraphExec {
         let end = stream.append(operations);
         for (index, event, record) in records {
             let sequence = end - (count - 1 - index) as u64;
-            event.finish_record(record, stream.position(sequence), None);
+            event.finish_record(record, stream.queue.position(sequence), None);
         }
-        inner.last = Some(stream.position(end));
+        inner.last = Some(stream.queue.position(end));
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::{Error, Outcome};
 use crate::event::Event;
+use crate::id::NodeId;
 
 /// What a node does when its turn comes.
 pub trait Payload: Any + fmt::Debug + Send + Sync {
@@ -28,10 +29,6 @@ pub trait Payload: Any + fmt::Debug + Send + Sync {
     /// Tells sorts of payload apart: one cannot take the place of another. A `CUgraphNodeType`.
     fn sort(&self) -> u32;
 }
-
-/// A node. Unique in the process, in order of creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(u64);
 
 /// What a node is.
 #[derive(Clone, Debug)]
@@ -89,7 +86,7 @@ impl Graph {
         if set.len() != dependencies.len() || !set.iter().all(|id| nodes.contains_key(id)) {
             return Err(Error::InvalidValue);
         }
-        let id = NodeId(crate::stream::next_id());
+        let id = NodeId::next();
         nodes.insert(id, Node { kind, dependencies: set });
         Ok(id)
     }
@@ -184,7 +181,7 @@ impl Graph {
     /// A copy, child graphs included, and which of its nodes is the copy of which.
     pub fn duplicate(&self) -> (Arc<Self>, BTreeMap<NodeId, NodeId>) {
         let nodes = self.nodes_mut().clone();
-        let copies: BTreeMap<_, _> = nodes.keys().map(|&id| (id, NodeId(crate::stream::next_id()))).collect();
+        let copies: BTreeMap<_, _> = nodes.keys().map(|&id| (id, NodeId::next())).collect();
         let copy = |(id, node): (NodeId, Node)| {
             let kind = match node.kind {
                 NodeKind::Child(graph) => NodeKind::Child(graph.duplicate().0),

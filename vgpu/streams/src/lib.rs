@@ -20,6 +20,26 @@
 //! launch and its synchronisation cheap. So an operation may run on any thread of the process. Only
 //! host functions are left to the workers: the program would not expect them on its own thread.
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `sync` | locks and atomics, or those of the model checker |
+//! | `error` | errors, and failures of a context |
+//! | `id` | numbers of streams, captures and nodes |
+//! | `task` | an operation as a closure |
+//! | `process` | forks, signals and what a thread is running |
+//! | `pool` | the threads that run what no waiting thread runs |
+//! | `order` | what the streams of a context have in common |
+//! | `queue` | the operations of a stream: who runs them, and when |
+//! | `event` | a place in a stream, and its time |
+//! | `graph` | operations and what each depends on |
+//! | `capture` | a stream's part in captures |
+//! | `stream` | a stream as the driver uses it |
+//! | `exec` | an executable graph |
+//! | `context` | streams that fail together |
+//! | `loom_tests` | models of queues and pool |
+//!
+//! Each uses those above it only.
+//!
 //! ```
 //! use gangway_streams::{Blocking, Context, Event};
 //! let context = Context::new();
@@ -39,6 +59,7 @@ mod error;
 mod event;
 mod exec;
 mod graph;
+mod id;
 mod order;
 mod pool;
 mod process;
@@ -55,6 +76,7 @@ pub use context::Context;
 pub use error::{Error, Failure, Outcome};
 pub use event::Event;
 pub use exec::GraphExec;
-pub use graph::{Graph, NodeId, NodeKind, Payload};
+pub use graph::{Graph, NodeKind, Payload};
+pub use id::NodeId;
 pub use process::{Running, forked, in_host_function, observe, running, take_waited};
 pub use stream::{Blocking, Stream};

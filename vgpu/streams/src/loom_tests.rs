@@ -11,12 +11,13 @@ use loom::sync::{Condvar, Mutex};
 use loom::thread;
 
 use crate::pool::Pool;
+use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::{Blocking, Context, Event, Failure};
 
 /// A context with this many workers at most.
 struct World {
-    pool: Arc<Pool>,
+    pool: Arc<Pool<Queue>>,
     context: Context,
 }
 

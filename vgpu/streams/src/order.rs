@@ -7,13 +7,18 @@
 use std::sync::{Arc, Weak};
 
 use crate::error::{Error, Failure};
-use crate::pool::Pool;
-use crate::stream::Stream;
+use crate::pool::{Pool, Work};
 use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering, lock};
 
+/// The queue of a stream, as its context knows it.
+pub(crate) trait Member: Work {
+    /// All that wait for something here look again: the context has failed.
+    fn release_waiters(&self);
+}
+
 #[derive(Debug)]
-pub(crate) struct Domain {
-    pub(crate) pool: Arc<Pool>,
+pub(crate) struct Domain<M> {
+    pub(crate) pool: Arc<Pool<M>>,
     /// The first failure; 0 is none.
     failure: AtomicU32,
     /// Raised by a failure, for kernels: those that run are to end.
@@ -21,13 +26,13 @@ pub(crate) struct Domain {
     /// The context is gone or going.
     retired: AtomicBool,
     /// Blocking streams with operations that the legacy stream does not wait for yet.
-    pub(crate) order: Mutex<Vec<Weak<Stream>>>,
+    pub(crate) order: Mutex<Vec<Weak<M>>>,
     /// All streams of the context that may still be waited for.
-    streams: Mutex<Vec<Weak<Stream>>>,
+    streams: Mutex<Vec<Weak<M>>>,
 }
 
-impl Domain {
-    pub(crate) fn new(pool: Arc<Pool>) -> Arc<Self> {
+impl<M: Member> Domain<M> {
+    pub(crate) fn new(pool: Arc<Pool<M>>) -> Arc<Self> {
         Arc::new(Self {
             pool,
             failure: AtomicU32::new(0),
@@ -58,7 +63,7 @@ impl Domain {
         let first = self.failure.compare_exchange(0, failure.code(), Ordering::AcqRel, Ordering::Acquire);
         if first.is_ok() && failure != Failure::CONTEXT_IS_DESTROYED {
             self.stop.store(true, Ordering::Release);
-            self.streams().iter().for_each(Stream::release_waiters);
+            self.streams().iter().for_each(|stream| stream.release_waiters());
         }
     }
 
@@ -79,7 +84,7 @@ impl Domain {
         self.retired.load(Ordering::Acquire)
     }
 
-    pub(crate) fn add(&self, stream: &Arc<Stream>) {
+    pub(crate) fn add(&self, stream: &Arc<M>) {
         let mut streams = lock(&self.streams);
         if streams.len() == streams.capacity() {
             streams.retain(|stream| stream.strong_count() > 0);
@@ -87,7 +92,7 @@ impl Domain {
         streams.push(Arc::downgrade(stream));
     }
 
-    pub(crate) fn streams(&self) -> Vec<Arc<Stream>> {
+    pub(crate) fn streams(&self) -> Vec<Arc<M>> {
         lock(&self.streams).iter().filter_map(Weak::upgrade).collect()
     }
 }

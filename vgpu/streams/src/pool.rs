@@ -14,7 +14,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::process;
-use crate::stream::Stream;
 use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, Spin, lock, sleep_for, thread};
 
 /// The lowest and the highest priority a stream can have (low numbers go first).
@@ -36,9 +35,18 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_micros(200);
 #[cfg(not(loom))]
 const CALM: u32 = 50;
 
+/// What has work for the pool: the queue of a stream.
+pub(crate) trait Work: std::fmt::Debug + Send + Sync + 'static {
+    /// One of [`PRIORITIES`].
+    fn priority(&self) -> i32;
+
+    /// A worker has taken it out of the pool.
+    fn run_by_worker(self: &Arc<Self>);
+}
+
 #[derive(Debug)]
-pub(crate) struct Pool {
-    inner: Mutex<Inner>,
+pub(crate) struct Pool<W> {
+    inner: Mutex<Inner<W>>,
     /// For workers that sleep.
     work: Condvar,
     /// Streams in the lanes.
@@ -47,10 +55,10 @@ pub(crate) struct Pool {
     usual: usize,
 }
 
-#[derive(Debug, Default)]
-struct Inner {
+#[derive(Debug)]
+struct Inner<W> {
     /// Streams with work, by priority.
-    lanes: [VecDeque<Arc<Stream>>; LANES],
+    lanes: [VecDeque<Arc<W>>; LANES],
     workers: usize,
     sleeping: usize,
     /// Sleepers that have been notified and do not know it yet.
@@ -64,12 +72,25 @@ struct Inner {
     closed: bool,
 }
 
-impl Inner {
+impl<W> Inner<W> {
+    fn new() -> Self {
+        Self {
+            lanes: [const { VecDeque::new() }; LANES],
+            workers: 0,
+            sleeping: 0,
+            notified: 0,
+            looking: false,
+            watched: false,
+            taken: 0,
+            closed: false,
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.lanes.iter().all(VecDeque::is_empty)
     }
 
-    fn pop(&mut self) -> Option<Arc<Stream>> {
+    fn pop(&mut self) -> Option<Arc<W>> {
         self.lanes.iter_mut().find_map(VecDeque::pop_front)
     }
 }
@@ -83,22 +104,21 @@ enum Call {
     Watch,
 }
 
-impl Pool {
+impl<W: Work> Pool<W> {
     pub(crate) fn new(usual: usize) -> Arc<Self> {
         Arc::new(Self {
-            inner: Mutex::new(Inner::default()),
+            inner: Mutex::new(Inner::new()),
             work: Condvar::new(),
             waiting: AtomicUsize::new(0),
             usual,
         })
     }
 
-    /// The pool of the process.
+    /// A pool for this machine.
     #[cfg(not(loom))]
-    pub(crate) fn shared() -> Arc<Self> {
-        static SHARED: std::sync::OnceLock<Arc<Pool>> = std::sync::OnceLock::new();
-        let processors = || thread::available_parallelism().map_or(1, usize::from);
-        SHARED.get_or_init(|| Self::new(processors().clamp(2, MOST_WORKERS))).clone()
+    pub(crate) fn for_processors() -> Arc<Self> {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Self::new(processors.clamp(2, MOST_WORKERS))
     }
 
     /// Streams wait for a worker.
@@ -107,7 +127,7 @@ impl Pool {
     }
 
     /// Takes a stream that has work. Called with no lock held.
-    pub(crate) fn announce(self: &Arc<Self>, stream: Arc<Stream>) {
+    pub(crate) fn announce(self: &Arc<Self>, stream: Arc<W>) {
         let mut inner = lock(&self.inner);
         let lane = stream.priority() - PRIORITIES.start();
         inner.lanes[lane as usize].push_back(stream);
@@ -117,7 +137,7 @@ impl Pool {
         self.call(call);
     }
 
-    fn whom_to_call(&self, inner: &mut Inner) -> Call {
+    fn whom_to_call(&self, inner: &mut Inner<W>) -> Call {
         if inner.looking || inner.is_empty() {
             Call::Nobody
         } else if inner.sleeping > inner.notified {
@@ -169,7 +189,7 @@ impl Pool {
         }
     }
 
-    fn take(&self) -> Option<Arc<Stream>> {
+    fn take(&self) -> Option<Arc<W>> {
         let mut inner = lock(&self.inner);
         let stream = inner.pop()?;
         self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -178,7 +198,7 @@ impl Pool {
     }
 
     /// The next stream with work; none if the worker is to end.
-    fn next(self: &Arc<Self>) -> Option<Arc<Stream>> {
+    fn next(self: &Arc<Self>) -> Option<Arc<W>> {
         let mut inner = lock(&self.inner);
         let mut looked = false;
         loop {
@@ -259,6 +279,14 @@ impl Pool {
         }
     }
 
+    /// Without workers, and without a watch that would start one.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn without_workers() -> Arc<Self> {
+        let pool = Self::new(0);
+        lock(&pool.inner).watched = true;
+        pool
+    }
+
     /// Lets the workers end once there is nothing left to do. Only models end.
     #[cfg(all(test, loom))]
     pub(crate) fn close(&self) {
@@ -270,40 +298,30 @@ impl Pool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::{Blocking, Context};
 
-    #[test]
-    fn urgent_streams_are_taken_first_and_equal_ones_in_turn() {
-        let pool = Pool::new(0);
-        // Without workers, and without a watch that would start one.
-        lock(&pool.inner).watched = true;
-        let context = Context::with_pool(pool.clone());
-        let streams = [0, -1, -5, -1].map(|priority| context.create_stream(Blocking::Independent, priority));
-        for stream in &streams {
-            stream.submit(|| Ok(())).unwrap();
+    #[derive(Debug)]
+    struct Numbered {
+        priority: i32,
+        number: usize,
+    }
+
+    impl Work for Numbered {
+        fn priority(&self) -> i32 {
+            self.priority
         }
-        assert!(pool.has_waiting());
-        let taken: Vec<_> = std::iter::from_fn(|| pool.take()).map(|stream| stream.id()).collect();
-        assert_eq!(taken, [2, 1, 3, 0].map(|index: usize| streams[index].id()));
-        assert!(!pool.has_waiting());
+
+        fn run_by_worker(self: &Arc<Self>) {}
     }
 
     #[test]
-    fn a_pool_without_threads_to_be_had_is_run_by_whoever_waits() {
-        let pool = Pool::new(0);
-        lock(&pool.inner).watched = true;
-        let context = Context::with_pool(pool);
-        let (from, to) = (context.legacy(), context.create_stream(Blocking::WithLegacy, 0));
-        let done = Arc::new(std::sync::Mutex::new(Vec::new()));
-        for (number, stream) in [from, &to, from, &to].into_iter().enumerate() {
-            let done = done.clone();
-            let push = move || {
-                done.lock().unwrap().push(number);
-                Ok(())
-            };
-            stream.submit(push).unwrap();
+    fn urgent_streams_are_taken_first_and_equal_ones_in_turn() {
+        let pool = Pool::without_workers();
+        for (number, priority) in [0, -1, -5, -1].into_iter().enumerate() {
+            pool.announce(Arc::new(Numbered { priority, number }));
         }
-        to.synchronize().unwrap();
-        assert_eq!(*done.lock().unwrap(), [0, 1, 2, 3]);
+        assert!(pool.has_waiting());
+        let taken: Vec<_> = std::iter::from_fn(|| pool.take()).map(|work| work.number).collect();
+        assert_eq!(taken, [2, 1, 3, 0]);
+        assert!(!pool.has_waiting());
     }
 }

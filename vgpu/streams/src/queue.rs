@@ -1,7 +1,7 @@
 //! The queue of a stream: which thread runs its operations, when they may begin, and which threads
 //! are told that they have ended.
 //!
-//! Called by [`Stream`]'s public half and by the pool. This is the part that must not lose a
+//! Called by streams and by the pool. This is the part that must not lose a
 //! wake-up, and what `loom_tests` checks. Rules that it lives by:
 //!
 //! * Positions are counted: the n-th entry of a stream's life is done when `completed >= n`.
@@ -23,10 +23,11 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use crate::error::Failure;
-use crate::event::Event;
+use crate::id::next_id;
+use crate::order::{Domain, Member};
+use crate::pool::{PRIORITIES, Pool, Work};
 use crate::process::{self, Running, has_stack};
-use crate::stream::Stream;
-use crate::sync::{Condvar, Mutex, MutexGuard, Ordering, Spin, lock, sleep};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, Spin, lock, sleep};
 use crate::task::Task;
 
 /// After so many operations a worker looks whether other streams wait for one.
@@ -35,21 +36,21 @@ const TURN: u32 = 16;
 /// A thread that waits looks after so many rounds whether there is something it can do.
 const HELP: u32 = 32;
 
-/// Everything up to `sequence` in `stream`.
+/// Everything up to `sequence` in a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Position {
-    pub(crate) stream: Arc<Stream>,
+    pub(crate) queue: Arc<Queue>,
     pub(crate) sequence: u64,
 }
 
 impl Position {
     pub(crate) fn reached(&self) -> bool {
-        self.stream.reached(self.sequence)
+        self.queue.reached(self.sequence)
     }
 
     /// Reached, or never to be: what has failed is not waited for.
     fn passed(&self) -> bool {
-        self.reached() || self.stream.domain.has_failed()
+        self.reached() || self.queue.domain.has_failed()
     }
 }
 
@@ -70,7 +71,13 @@ pub(crate) enum Operation {
     Run(Task, Class),
     Wait(Position),
     /// Notes the time in the event, if it is still this record that counts.
-    Stamp(Arc<Event>, u64),
+    Stamp(Arc<dyn Stamped>, u64),
+}
+
+/// What has a time when it is passed: an event.
+pub(crate) trait Stamped: Send + Sync {
+    /// The place of a record has been passed.
+    fn stamp(&self, record: u64);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +88,31 @@ enum State {
     Blocked,
 }
 
+/// The operations of a stream, which it outlives while they are not done. No two share a cache line,
+/// as different threads use them.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Queue {
+    pub(crate) domain: Arc<Domain<Self>>,
     inner: Mutex<Inner>,
     /// For threads that sleep until a position is reached.
     progress: Condvar,
+    /// Positions of the last entry submitted and of the last that has ended. Written under the
+    /// lock.
+    submitted: AtomicU64,
+    completed: AtomicU64,
+    /// Among the streams that the legacy stream is to wait for. Belongs to the context's `order`.
+    pub(crate) listed: AtomicBool,
+    is_legacy: bool,
+    priority: i32,
+    id: u64,
+}
+
+/// The pool of the process.
+#[cfg(not(loom))]
+pub(crate) fn shared_pool() -> Arc<Pool<Queue>> {
+    static SHARED: std::sync::OnceLock<Arc<Pool<Queue>>> = std::sync::OnceLock::new();
+    SHARED.get_or_init(Pool::for_processors).clone()
 }
 
 struct Inner {
@@ -96,7 +123,7 @@ struct Inner {
     /// Work of the device is under way; never so when `state` is not `Running`.
     at_work: bool,
     /// Blocked streams, each with the position it waits for.
-    dependents: Vec<(u64, Arc<Stream>)>,
+    dependents: Vec<(u64, Arc<Queue>)>,
     /// The lowest position that a sleeping thread waits for.
     wake_at: u64,
 }
@@ -111,9 +138,45 @@ impl std::fmt::Debug for Inner {
     }
 }
 
+/// What [`Queue::push`] did.
+pub(crate) struct Pushed {
+    /// The position after which everything that was pushed is done.
+    pub(crate) sequence: u64,
+    /// The caller must call [`Queue::announce`], when it holds no lock.
+    pub(crate) announce: bool,
+}
+
+impl Work for Queue {
+    fn priority(&self) -> i32 {
+        self.priority
+    }
+
+    fn run_by_worker(self: &Arc<Self>) {
+        let mut inner = lock(&self.inner);
+        inner.queued = false;
+        if inner.state == State::Ready {
+            inner.state = State::Running;
+            self.execute(inner, None);
+        }
+    }
+}
+
+impl Member for Queue {
+    fn release_waiters(&self) {
+        let mut inner = lock(&self.inner);
+        let dependents = std::mem::take(&mut inner.dependents);
+        drop(inner);
+        self.progress.notify_all();
+        for (_, queue) in dependents {
+            queue.unblock();
+        }
+    }
+}
+
 impl Queue {
-    pub(crate) fn new() -> Self {
-        Self {
+    pub(crate) fn new(domain: &Arc<Domain<Self>>, is_legacy: bool, priority: i32) -> Arc<Self> {
+        let queue = Arc::new(Self {
+            domain: domain.clone(),
             inner: Mutex::new(Inner {
                 operations: VecDeque::new(),
                 state: State::Idle,
@@ -123,19 +186,30 @@ impl Queue {
                 wake_at: u64::MAX,
             }),
             progress: Condvar::new(),
-        }
+            submitted: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            listed: AtomicBool::new(false),
+            is_legacy,
+            priority: priority.clamp(*PRIORITIES.start(), *PRIORITIES.end()),
+            id: next_id(),
+        });
+        domain.add(&queue);
+        queue
     }
-}
 
-/// What [`Stream::push`] did.
-pub(crate) struct Pushed {
-    /// The position after which everything that was pushed is done.
-    pub(crate) sequence: u64,
-    /// The caller must call [`Stream::announce`], when it holds no lock.
-    pub(crate) announce: bool,
-}
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.is_legacy
+    }
 
-impl Stream {
+    /// Unique in the process.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn position(self: &Arc<Self>, sequence: u64) -> Position {
+        Position { queue: self.clone(), sequence }
+    }
+
     /// The position of the last operation that was submitted.
     pub(crate) fn submitted(&self) -> u64 {
         self.submitted.load(Ordering::Acquire)
@@ -148,7 +222,7 @@ impl Stream {
 
     /// Appends `operations`, all of them or (if there are none) nothing.
     pub(crate) fn push(&self, operations: impl IntoIterator<Item = Operation>) -> Pushed {
-        let mut inner = lock(&self.queue.inner);
+        let mut inner = lock(&self.inner);
         let before = inner.operations.len();
         inner.operations.extend(operations);
         let added = (inner.operations.len() - before) as u64;
@@ -167,16 +241,6 @@ impl Stream {
         self.domain.pool.announce(self.clone());
     }
 
-    /// A worker has taken the stream out of the pool.
-    pub(crate) fn run_by_worker(self: &Arc<Self>) {
-        let mut inner = lock(&self.queue.inner);
-        inner.queued = false;
-        if inner.state == State::Ready {
-            inner.state = State::Running;
-            self.execute(inner, None);
-        }
-    }
-
     /// Runs operations. The caller has moved the state to `Running`.
     ///
     /// A worker has no `goal` and goes on as long as it can. A thread that waits for a position
@@ -193,12 +257,12 @@ impl Stream {
                     let position = position.clone();
                     inner.state = State::Blocked;
                     drop(inner);
-                    if position.stream.add_dependent(position.sequence, self) {
+                    if position.queue.add_dependent(position.sequence, self) {
                         return;
                     }
                     // Reached in between: go on, unless the end of the context has called another
                     // thread.
-                    inner = lock(&self.queue.inner);
+                    inner = lock(&self.inner);
                     if inner.state != State::Blocked {
                         return;
                     }
@@ -227,7 +291,7 @@ impl Stream {
                 self.perform(operation);
             }
             self.complete();
-            inner = lock(&self.queue.inner);
+            inner = lock(&self.inner);
         }
     }
 
@@ -256,7 +320,7 @@ impl Stream {
 
     /// The entry at the front has ended: those that wait for that are told.
     fn complete(&self) {
-        let mut inner = lock(&self.queue.inner);
+        let mut inner = lock(&self.inner);
         let completed = self.completed.load(Ordering::Relaxed) + 1;
         self.completed.store(completed, Ordering::Release);
         inner.at_work = false;
@@ -272,30 +336,19 @@ impl Stream {
         };
         drop(inner);
         if notify {
-            self.queue.progress.notify_all();
+            self.progress.notify_all();
         }
-        for (_, stream) in ready {
-            stream.unblock();
-        }
-    }
-
-    /// All that wait for something here look again: the context has failed.
-    pub(crate) fn release_waiters(self: &Arc<Self>) {
-        let mut inner = lock(&self.queue.inner);
-        let dependents = std::mem::take(&mut inner.dependents);
-        drop(inner);
-        self.queue.progress.notify_all();
-        for (_, stream) in dependents {
-            stream.unblock();
+        for (_, queue) in ready {
+            queue.unblock();
         }
     }
 
     /// False if the position has been reached already, or never will be.
-    fn add_dependent(&self, sequence: u64, stream: &Arc<Self>) -> bool {
-        let mut inner = lock(&self.queue.inner);
+    fn add_dependent(&self, sequence: u64, queue: &Arc<Self>) -> bool {
+        let mut inner = lock(&self.inner);
         let wait = !self.reached(sequence) && !self.domain.has_failed();
         if wait {
-            inner.dependents.push((sequence, stream.clone()));
+            inner.dependents.push((sequence, queue.clone()));
         }
         wait
     }
@@ -303,7 +356,7 @@ impl Stream {
     /// What the front waits for, or was waiting for, has been reached; or nothing is to be waited
     /// for any more. The thread that takes the stream looks again.
     pub(crate) fn unblock(self: &Arc<Self>) {
-        let mut inner = lock(&self.queue.inner);
+        let mut inner = lock(&self.inner);
         if inner.state != State::Blocked {
             return;
         }
@@ -337,28 +390,28 @@ impl Stream {
                 break;
             }
         }
-        let mut inner = lock(&self.queue.inner);
+        let mut inner = lock(&self.inner);
         while !self.reached(sequence) && (inner.at_work || !self.domain.has_failed()) {
             inner.wake_at = inner.wake_at.min(sequence);
-            inner = sleep(&self.queue.progress, inner);
+            inner = sleep(&self.progress, inner);
         }
     }
 
     /// Runs operations on the way to a position: those of this stream or, if it is blocked, those
     /// of the stream it waits for. Ends when there is nothing it may run.
     fn help(self: &Arc<Self>, sequence: u64) {
-        let mut target = Position { stream: self.clone(), sequence };
+        let mut target = self.position(sequence);
         loop {
-            let mut inner = lock(&target.stream.queue.inner);
+            let mut inner = lock(&target.queue.inner);
             let next = match (inner.state, inner.operations.front()) {
                 (State::Ready, Some(Operation::Run(_, class))) if *class != Class::Device => return,
                 (State::Ready, _) => {
                     inner.state = State::Running;
-                    target.stream.execute(inner, Some(target.sequence));
+                    target.queue.execute(inner, Some(target.sequence));
                     if self.reached(sequence) {
                         return;
                     }
-                    Position { stream: self.clone(), sequence }
+                    self.position(sequence)
                 }
                 (State::Blocked, Some(Operation::Wait(position))) if !position.passed() => {
                     let position = position.clone();

@@ -1,17 +1,18 @@
 //! A stream as the driver uses it: submission, waiting, events. Its queue is in `queue`, its part
 //! in captures in `capture`.
 
-use std::sync::atomic::AtomicBool as PlainBool;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use crate::capture::Branch;
+use crate::capture::{CaptureInfo, CaptureMode, Part};
 use crate::error::{Error, Failure, Outcome};
 use crate::event::{Event, Recorded};
+use crate::graph::{Graph, NodeKind};
+use crate::id::NodeId;
 use crate::order::Domain;
-use crate::pool::PRIORITIES;
+use crate::pool::Work;
 use crate::process;
 use crate::queue::{Class, Operation, Position, Pushed, Queue};
-use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicU64, Ordering, lock};
 use crate::task::Task;
 
 /// Whether a stream and the legacy stream of its context wait for each other.
@@ -27,12 +28,10 @@ pub enum Blocking {
 enum Role {
     Legacy,
     Blocking {
-        legacy: Arc<Stream>,
+        legacy: Arc<Queue>,
         /// The position of the legacy stream that the last submission waits for. Belongs to the
-        /// context's `order`, as `listed` does.
+        /// context's `order`.
         seen: AtomicU64,
-        /// Among the streams that the legacy stream is to wait for.
-        listed: AtomicBool,
     },
     Independent,
 }
@@ -42,73 +41,43 @@ enum Role {
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct Stream {
-    pub(crate) domain: Arc<Domain>,
-    pub(crate) queue: Queue,
-    /// Positions of the last entry submitted and of the last that has ended. Written under the
-    /// queue's lock.
-    pub(crate) submitted: AtomicU64,
-    pub(crate) completed: AtomicU64,
-    /// The part of a capture that is recorded here; `capturing` says whether there is one.
-    pub(crate) branch: Mutex<Option<Branch>>,
-    pub(crate) capturing: PlainBool,
+    pub(crate) queue: Arc<Queue>,
+    captured: Arc<Part>,
     role: Role,
-    priority: i32,
-    id: u64,
-}
-
-/// Numbers of streams and captures: no two are the same.
-pub(crate) fn next_id() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Stream {
-    fn with_role(domain: &Arc<Domain>, role: Role, priority: i32) -> Arc<Self> {
-        let stream = Arc::new(Self {
-            domain: domain.clone(),
-            queue: Queue::new(),
-            submitted: AtomicU64::new(0),
-            completed: AtomicU64::new(0),
-            branch: Mutex::new(None),
-            capturing: PlainBool::new(false),
-            role,
-            priority: priority.clamp(*PRIORITIES.start(), *PRIORITIES.end()),
-            id: next_id(),
-        });
-        domain.add(&stream);
-        stream
+    fn with_role(domain: &Arc<Domain<Queue>>, role: Role, priority: i32) -> Arc<Self> {
+        let queue = Queue::new(domain, matches!(role, Role::Legacy), priority);
+        let captured = Part::new(queue.clone(), !matches!(role, Role::Independent));
+        Arc::new(Self { queue, captured, role })
     }
 
-    pub(crate) fn new_legacy(domain: &Arc<Domain>) -> Arc<Self> {
+    pub(crate) fn new_legacy(domain: &Arc<Domain<Queue>>) -> Arc<Self> {
         Self::with_role(domain, Role::Legacy, 0)
     }
 
     pub(crate) fn new(
-        domain: &Arc<Domain>,
+        domain: &Arc<Domain<Queue>>,
         legacy: &Arc<Self>,
         blocking: Blocking,
         priority: i32,
     ) -> Arc<Self> {
         let role = match blocking {
             Blocking::Independent => Role::Independent,
-            Blocking::WithLegacy => Role::Blocking {
-                legacy: legacy.clone(),
-                seen: AtomicU64::new(0),
-                listed: AtomicBool::new(false),
-            },
+            Blocking::WithLegacy => Role::Blocking { legacy: legacy.queue.clone(), seen: AtomicU64::new(0) },
         };
         Self::with_role(domain, role, priority)
     }
 
     /// Whether the context has failed, or has been destroyed.
     pub fn check(&self) -> Result<(), Error> {
-        self.domain.check()
+        self.queue.domain.check()
     }
 
     /// As it was given, within the range there is.
     pub fn priority(&self) -> i32 {
-        self.priority
+        self.queue.priority()
     }
 
     pub fn blocking(&self) -> Blocking {
@@ -119,12 +88,12 @@ impl Stream {
     }
 
     pub fn is_legacy(&self) -> bool {
-        matches!(self.role, Role::Legacy)
+        self.queue.is_legacy()
     }
 
     /// Unique in the process: what `cuStreamGetId` tells.
     pub fn id(&self) -> u64 {
-        self.id
+        self.queue.id()
     }
 
     /// Submits work of the device. It may run on any thread, even the one that synchronises. If it
@@ -147,8 +116,8 @@ impl Stream {
         self.check_wait()?;
         self.check_submit()?;
         let sequence = self.append([Operation::Run(Task::new(move |_| operation()), Class::Device)]);
-        self.wait_until(sequence);
-        self.domain.check()
+        self.queue.wait_until(sequence);
+        self.queue.domain.check()
     }
 
     /// Submits a function of the program (`cuLaunchHostFunc`), or anything else that may block
@@ -182,41 +151,41 @@ impl Stream {
     pub fn synchronize(self: &Arc<Self>) -> Result<(), Error> {
         self.check_wait()?;
         let sequence = self.append([]);
-        self.wait_until(sequence);
-        self.domain.check()
+        self.queue.wait_until(sequence);
+        self.queue.domain.check()
     }
 
     /// `Ok` if everything that has been submitted has ended, otherwise [`Error::NotReady`].
     pub fn query(self: &Arc<Self>) -> Result<(), Error> {
         process::refuse_child()?;
-        self.refuse_capture()?;
-        self.domain.check()?;
+        self.captured.refuse()?;
+        self.queue.domain.check()?;
         let sequence = self.append([]);
-        if self.reached(sequence) { Ok(()) } else { Err(Error::NotReady) }
+        if self.queue.reached(sequence) { Ok(()) } else { Err(Error::NotReady) }
     }
 
     /// Records `event`: it is done when everything that has been submitted up to now has ended.
     /// While the stream captures, the event stands for the place in the capture.
     pub fn record(self: &Arc<Self>, event: &Arc<Event>) -> Result<(), Error> {
         process::refuse_child()?;
-        if self.capture_record(event)? {
+        if self.captured.record(event)? {
             return Ok(());
         }
         self.check_submit()?;
         if !event.timed() {
             let sequence = self.append([]);
-            event.set(Recorded::At(self.position(sequence)));
+            event.set(Recorded::At(self.queue.position(sequence)));
             return Ok(());
         }
         let record = event.begin_record();
         // An idle stream has the time at once, and nothing to run.
         let now = process::now();
         let sequence = self.append([]);
-        if self.reached(sequence) {
-            event.finish_record(record, self.position(sequence), Some(now));
+        if self.queue.reached(sequence) {
+            event.finish_record(record, self.queue.position(sequence), Some(now));
         } else {
             let sequence = self.append([Operation::Stamp(event.clone(), record)]);
-            event.finish_record(record, self.position(sequence), None);
+            event.finish_record(record, self.queue.position(sequence), None);
         }
         Ok(())
     }
@@ -226,7 +195,7 @@ impl Stream {
     /// recorded in a capture, it becomes a dependency of the capture.
     pub fn wait(self: &Arc<Self>, event: &Arc<Event>) -> Result<(), Error> {
         process::refuse_child()?;
-        if self.capture_wait(event)? {
+        if self.captured.wait(event)? {
             return Ok(());
         }
         self.check_submit()?;
@@ -238,14 +207,48 @@ impl Stream {
         Ok(())
     }
 
-    pub(crate) fn position(self: &Arc<Self>, sequence: u64) -> Position {
-        Position { stream: self.clone(), sequence }
+    /// Begins a capture here. What is submitted through [`Stream::capture`] becomes nodes of a new
+    /// graph, or of `into`: a graph and what the first node is to depend on.
+    pub fn begin_capture(
+        &self,
+        mode: CaptureMode,
+        into: Option<(Arc<Graph>, Vec<NodeId>)>,
+    ) -> Result<(), Error> {
+        self.captured.begin(mode, into)
+    }
+
+    /// Ends the capture that began here. On an error it is over as well, unless the error is
+    /// [`Error::CaptureUnmatched`] or [`Error::CaptureWrongThread`].
+    pub fn end_capture(&self) -> Result<Arc<Graph>, Error> {
+        self.captured.end()
+    }
+
+    /// The stream takes part in a capture, valid or not: operations are to be given to
+    /// [`Stream::capture`].
+    pub fn is_capturing(&self) -> bool {
+        self.captured.is_capturing()
+    }
+
+    /// The state of the capture. For the legacy stream an error while one of the streams it waits
+    /// for captures.
+    pub fn capture_info(&self) -> Result<CaptureInfo, Error> {
+        self.captured.info()
+    }
+
+    /// Adds a node at the place in the graph where the stream is.
+    pub fn capture(&self, kind: NodeKind) -> Result<NodeId, Error> {
+        self.captured.add(kind)
+    }
+
+    /// Replaces what the next node will depend on, or adds to it.
+    pub fn set_capture_dependencies(&self, nodes: &[NodeId], replace: bool) -> Result<(), Error> {
+        self.captured.set_dependencies(nodes, replace)
     }
 
     pub(crate) fn check_submit(&self) -> Result<(), Error> {
         process::refuse_child()?;
-        self.refuse_capture()?;
-        self.domain.check()
+        self.captured.refuse()?;
+        self.queue.domain.check()
     }
 
     fn check_wait(&self) -> Result<(), Error> {
@@ -253,48 +256,46 @@ impl Stream {
         if process::in_host_function() {
             return Err(Error::NotPermitted);
         }
-        self.refuse_capture()
+        self.captured.refuse()
     }
 
     /// Appends `operations` behind what the rules of the default stream have them wait for. Returns
     /// the position where they, and what they wait for, are done.
-    pub(crate) fn append<I>(self: &Arc<Self>, operations: I) -> u64
+    pub(crate) fn append<I>(&self, operations: I) -> u64
     where
         I: IntoIterator<Item = Operation, IntoIter: ExactSizeIterator>,
     {
         let operations = operations.into_iter();
         let Pushed { sequence, announce } = match &self.role {
-            Role::Independent => self.push(operations),
+            Role::Independent => self.queue.push(operations),
             Role::Legacy => {
-                let mut order = lock(&self.domain.order);
-                let waits: Vec<_> = order.drain(..).filter_map(|stream| stream.upgrade()?.unlist()).collect();
-                self.push(waits.into_iter().map(Operation::Wait).chain(operations))
+                let mut order = lock(&self.queue.domain.order);
+                let waits: Vec<_> = order.drain(..).filter_map(|queue| unlist(&queue.upgrade()?)).collect();
+                self.queue.push(waits.into_iter().map(Operation::Wait).chain(operations))
             }
-            Role::Blocking { legacy, seen, listed } => {
-                let mut order = lock(&self.domain.order);
+            Role::Blocking { legacy, seen } => {
+                let mut order = lock(&self.queue.domain.order);
                 let last = legacy.submitted();
                 let wait = (last > seen.load(Ordering::Relaxed) && !legacy.reached(last))
                     .then(|| Operation::Wait(legacy.position(last)));
                 seen.store(last, Ordering::Relaxed);
-                if operations.len() > 0 && !listed.load(Ordering::Relaxed) {
-                    listed.store(true, Ordering::Relaxed);
-                    order.push(Arc::downgrade(self) as Weak<Self>);
+                if operations.len() > 0 && !self.queue.listed.load(Ordering::Relaxed) {
+                    self.queue.listed.store(true, Ordering::Relaxed);
+                    order.push(Arc::downgrade(&self.queue));
                 }
-                self.push(wait.into_iter().chain(operations))
+                self.queue.push(wait.into_iter().chain(operations))
             }
         };
         if announce {
-            self.announce();
+            self.queue.announce();
         }
         sequence
     }
+}
 
-    /// The legacy stream takes note of this one: what it has to wait for, if anything.
-    fn unlist(self: Arc<Self>) -> Option<Position> {
-        if let Role::Blocking { listed, .. } = &self.role {
-            listed.store(false, Ordering::Relaxed);
-        }
-        let sequence = self.submitted();
-        (!self.reached(sequence)).then(|| self.position(sequence))
-    }
+/// The legacy stream takes note of another: what it has to wait for, if anything.
+fn unlist(queue: &Arc<Queue>) -> Option<Position> {
+    queue.listed.store(false, Ordering::Relaxed);
+    let sequence = queue.submitted();
+    (!queue.reached(sequence)).then(|| queue.position(sequence))
 }
