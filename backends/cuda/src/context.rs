@@ -13,8 +13,7 @@ use crate::driver::failure::{self, DEINITIALIZED};
 use crate::driver::table::Api;
 use crate::driver::types::{Code, DeviceNumber, Handle, SUCCESS};
 use crate::driver::virtual_gpu::Told;
-use crate::kernel::LoadedKernel;
-use crate::stream::Stream;
+use crate::under_way::{KernelName, UnderWay};
 use gangway_backend::{Error, Result, SourceText, Suspect};
 use std::cell::Cell;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -36,15 +35,21 @@ pub(crate) struct Context {
     /// What has put an end to it: set once, by the first who hears of it.
     fault: OnceLock<Error>,
     /// Its streams, to find out which kernels were under way.
-    streams: Mutex<Vec<StreamAddress>>,
+    streams: Mutex<Vec<ListedStream>>,
 }
 
-/// The address of a stream, which is removed from the list before it is freed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct StreamAddress(*const Stream);
+/// A stream, which is removed from the list before it is freed.
+#[derive(Clone, Copy)]
+pub(crate) struct ListedStream {
+    pub handle: Handle,
+    /// The program's.
+    pub adopted: bool,
+    /// What it notes of its kernels.
+    pub kernels: *const UnderWay,
+}
 
-// SAFETY: streams are shared between threads.
-unsafe impl Send for StreamAddress {}
+// SAFETY: what streams note is shared between threads.
+unsafe impl Send for ListedStream {}
 
 impl Context {
     /// Retains a device's primary context, which it shares with the program's own use of
@@ -143,32 +148,44 @@ impl Context {
         code == DEINITIALIZED || failure::is_fault(code) || self.fault.get().is_some()
     }
 
-    fn streams(&self) -> MutexGuard<'_, Vec<StreamAddress>> {
+    fn streams(&self) -> MutexGuard<'_, Vec<ListedStream>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps account of a stream.
-    pub fn add(&self, stream: *const Stream) {
-        self.streams().push(StreamAddress(stream));
+    pub fn add(&self, stream: ListedStream) {
+        self.streams().push(stream);
     }
 
     /// A stream is about to be freed.
-    pub fn remove(&self, stream: *const Stream) {
-        self.streams().retain(|known| *known != StreamAddress(stream));
+    pub fn remove(&self, kernels: *const UnderWay) {
+        self.streams().retain(|known| known.kernels != kernels);
     }
 
     /// A kernel is about to be freed: no stream refers to it any more.
-    pub fn forget(&self, kernel: *const LoadedKernel) {
-        for &StreamAddress(stream) in self.streams().iter() {
+    pub fn forget(&self, kernel: *const KernelName) {
+        for stream in self.streams().iter() {
             // SAFETY: a stream is removed from the list before it is freed.
-            unsafe { &*stream }.forget(kernel);
+            unsafe { &*stream.kernels }.forget(kernel);
         }
     }
 
     /// Whether no kernel is under way in a stream.
     pub fn is_quiet(&self) -> bool {
+        self.streams().iter().all(|stream| self.is_quiet_in(stream))
+    }
+
+    /// That no kernel is noted does not say so: whoever has waited for an earlier one may take the
+    /// note of another thread's off that has come meanwhile.
+    fn is_quiet_in(&self, stream: &ListedStream) -> bool {
         // SAFETY: a stream is removed from the list before it is freed.
-        self.streams().iter().all(|&StreamAddress(stream)| unsafe { &*stream }.is_quiet(self))
+        let was_used = unsafe { &*stream.kernels }.was_used();
+        // The program may be recording what it gives to its own streams, which asking would end.
+        // Once a kernel was launched in such a stream, nobody knows.
+        !was_used
+            || !stream.adopted
+                // SAFETY: the stream is alive, as it is in the list.
+                && self.code_with(|api| unsafe { (api.stream_query)(stream.handle) }) == SUCCESS
     }
 
     /// The kernels that have been launched and not been waited for. One of them has failed.
@@ -176,7 +193,7 @@ impl Context {
         // The lock keeps streams and kernels where they are.
         let streams = self.streams();
         // SAFETY: a stream is removed from the list before it is freed.
-        let suspects = streams.iter().filter_map(|&StreamAddress(stream)| unsafe { &*stream }.suspect());
+        let suspects = streams.iter().filter_map(|stream| unsafe { &*stream.kernels }.suspect());
         suspects.collect()
     }
 }

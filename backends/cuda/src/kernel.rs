@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::driver::types::{FunctionAttribute, Handle};
 use crate::properties::Properties;
 use crate::symbol::{Loaded, function};
+use crate::under_way::KernelName;
 use gangway_backend::{GroupMemory, Kernel, KernelHandle, KernelLimits, KernelResources, Occupancy, Result};
 use gangway_device_code::gcc::{Entry, WarpBounds};
 use gangway_device_code::llvm::{self, KernelBounds, Reduction};
@@ -29,7 +30,7 @@ pub(crate) enum Needs {
 
 /// A kernel of a loaded image.
 pub(crate) struct LoadedKernel {
-    pub name: Box<str>,
+    pub name: KernelName,
     pub function: Handle,
     pub bounds: KernelBounds,
     /// The same for a kernel of GCC's.
@@ -73,7 +74,7 @@ impl LoadedKernel {
         let registers = attribute(FunctionAttribute::Registers).ok().filter(|&registers| registers > 0);
         let bounds = KernelBounds::new(&configuration, threads, &properties.limits);
         let loaded = Box::new(Self {
-            name: name.into(),
+            name: KernelName(name.into()),
             function,
             bounds,
             warps: WarpBounds::new(threads, &properties.limits),

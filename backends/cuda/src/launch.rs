@@ -57,7 +57,7 @@ impl Launcher {
             // SAFETY: the caller's promise.
             unsafe { submit(context, kernel, geometry, shared, stream.handle, table.slots()) }?;
         }
-        stream.note(kernel, launch.source);
+        stream.kernels.note(&kernel.name, launch.source);
         Ok(())
     }
 

@@ -13,16 +13,26 @@
 //! | `driver` | the library, its functions, its error numbers |
 //! | `settings` | the environment |
 //! | `image` | which images are ours, and which device can run them |
-//! | `context`, `properties` | one device: calls in its context, faults, what it is |
-//! | `stream`, `event`, `memory`, `peers` | what belongs to a context |
-//! | `symbol`, `module`, `kernel` | images on a device |
+//! | `under_way` | which kernel of a stream may be under way |
+//! | `context` | one device: calls in its context, and faults |
+//! | `properties` | what the device is |
+//! | `peers` | which devices reach each other's memory |
+//! | `pages` | host memory that devices reach |
+//! | `symbol` | what an image has by name |
+//! | `memory` | memory of the device |
+//! | `stream` | streams, and what their kernels need |
+//! | `event` | events |
+//! | `host_call` | how kernels reach the host |
+//! | `kernel` | a kernel of a loaded image |
+//! | `module` | images on a device |
 //! | `launch` | the launch |
-//! | `shared`, `operations`, `device` | the traits' methods: what is asked of a stream, and of the device |
+//! | `shared` | what the device and its streams have in common |
+//! | `operations` | what is asked of a stream |
+//! | `device` | what is asked of the device |
+//!
+//! Each knows those above it only.
 //!
 //! What compilers' kernels want of any driver is in `gangway-device-code`.
-//!
-//! Each knows those above it, but for `context`, which asks streams for their kernels when a
-//! kernel has failed.
 //!
 //! # What a construct asks of the driver
 //!
@@ -60,6 +70,7 @@ mod settings;
 mod shared;
 mod stream;
 mod symbol;
+mod under_way;
 
 pub use driver::Driver;
 

@@ -13,7 +13,6 @@ use crate::driver::types::{
     POOL_RELEASE_THRESHOLD, POOL_REUSE_INTERNAL_DEPENDENCIES, PoolProperties, SUCCESS, pointer_attribute,
 };
 use crate::pages;
-use crate::stream::Stream;
 use gangway_backend::{AllocationKind, DevicePtr, Error, Result, VisibleMemory};
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -100,7 +99,7 @@ impl Memory {
     }
 
     /// Allocates device memory in the order of a stream.
-    pub fn allocate_in(&self, context: &Context, size: usize, stream: &Stream) -> Result<DevicePtr> {
+    pub fn allocate_in(&self, context: &Context, size: usize, stream: Handle) -> Result<DevicePtr> {
         let pool = Self::made(context, &self.pool, |api, pool| {
             let mut kept = self.kept;
             // SAFETY: the attribute is a number of 64 bits.
@@ -111,7 +110,7 @@ impl Memory {
 
     /// The same for a kernel that waits for the answer: memory that others are about to free behind
     /// their kernels, for which the driver would have the stream wait, is not taken.
-    pub fn allocate_promptly(&self, context: &Context, size: usize, stream: &Stream) -> Result<DevicePtr> {
+    pub fn allocate_promptly(&self, context: &Context, size: usize, stream: Handle) -> Result<DevicePtr> {
         let pool = Self::made(context, &self.prompt, |api, pool| {
             let mut wait: i32 = 0;
             // SAFETY: the attribute is an `int`.
@@ -127,13 +126,13 @@ impl Memory {
         context: &Context,
         pool: Handle,
         size: usize,
-        stream: &Stream,
+        stream: Handle,
     ) -> Result<DevicePtr> {
         let allocate = || {
             let mut address = 0;
             let to = &raw mut address;
             // SAFETY: the driver writes one address; pool and stream are alive.
-            let code = context.code_with(|api| unsafe { (api.pool_allocate)(to, size, pool, stream.handle) });
+            let code = context.code_with(|api| unsafe { (api.pool_allocate)(to, size, pool, stream) });
             (code, address)
         };
         let (code, address) = match allocate() {
@@ -151,10 +150,10 @@ impl Memory {
     ///
     /// # Safety
     /// It came from there; operations of other streams that use it are done.
-    pub unsafe fn free_in(&self, context: &Context, pointer: DevicePtr, stream: &Stream) -> Result<()> {
+    pub unsafe fn free_in(&self, context: &Context, pointer: DevicePtr, stream: Handle) -> Result<()> {
         let code = context.code_with(|api| {
             // SAFETY: the caller's promise.
-            unsafe { (api.memory_free_in_stream)(pointer.0 as Address, stream.handle) }
+            unsafe { (api.memory_free_in_stream)(pointer.0 as Address, stream) }
         });
         if context.frees_by_itself(code) { Ok(()) } else { context.checked(code, "cuMemFreeAsync") }
     }

@@ -136,7 +136,7 @@ impl Module for CudaModule {
 impl Drop for CudaModule {
     fn drop(&mut self) {
         let kernels = self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner);
-        kernels.iter().for_each(|kernel| self.context.forget(&raw const **kernel));
+        kernels.iter().for_each(|kernel| self.context.forget(&raw const kernel.name));
         let tables = self.tables.get_mut().unwrap_or_else(PoisonError::into_inner);
         tables.drain(..).for_each(|table| free_now(&self.context, table));
         self.initialisers.free(&self.context);

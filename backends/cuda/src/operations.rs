@@ -100,18 +100,18 @@ impl gangway_backend::Stream for OpenStream {
 
     fn allocate_in_order(&self, size: usize) -> Result<DevicePtr> {
         let stream = self.stream("stream-ordered memory")?;
-        self.device.memory.allocate_in(&self.device.context, size, stream)
+        self.device.memory.allocate_in(&self.device.context, size, stream.handle)
     }
 
     fn allocate_promptly(&self, size: usize) -> Result<DevicePtr> {
         let stream = self.stream("stream-ordered memory")?;
-        self.device.memory.allocate_promptly(&self.device.context, size, stream)
+        self.device.memory.allocate_promptly(&self.device.context, size, stream.handle)
     }
 
     unsafe fn deallocate_in_order(&self, pointer: DevicePtr) -> Result<()> {
         let stream = self.stream("stream-ordered memory")?;
         // SAFETY: the caller's promise.
-        unsafe { self.device.memory.free_in(&self.device.context, pointer, stream) }
+        unsafe { self.device.memory.free_in(&self.device.context, pointer, stream.handle) }
     }
 
     #[inline]

@@ -2,18 +2,18 @@
 //!
 //! The runtime keeps idle streams, so they are made rarely.
 
-use crate::context::Context;
+use crate::context::{Context, ListedStream};
 use crate::driver::failure::NOT_READY;
 use crate::driver::types::{Address, Code, Handle, STREAM_NON_BLOCKING, SUCCESS};
-use crate::kernel::LoadedKernel;
 use crate::memory;
 use crate::symbol::allocate_now;
-use gangway_backend::{Completion, Result, SourceText, Suspect, VisibleMemory};
+use crate::under_way::UnderWay;
+use gangway_backend::{Completion, Result, VisibleMemory};
 use gangway_device_code::StreamMemory;
 use gangway_device_code::gcc::{Stacks, Tables};
 use gangway_device_code::llvm::{Reductions, Replacements};
-use std::ffi::{c_char, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A stream of a device. Threads that launch at the same time have one each, and share no cache
@@ -23,11 +23,8 @@ pub(crate) struct Stream {
     pub handle: Handle,
     /// The program's: it is not destroyed here.
     adopted: bool,
-    /// The kernel that was launched last and has not been waited for, and its construct.
-    kernel: AtomicPtr<LoadedKernel>,
-    source: AtomicPtr<c_char>,
-    /// A kernel has been launched in it.
-    was_used: AtomicBool,
+    /// Its kernel that has not been waited for.
+    pub kernels: UnderWay,
     /// What its kernels need, which run one after the other.
     scratch: Mutex<Scratch>,
     /// Its kernels have tables of arguments in the scratch memory.
@@ -122,19 +119,17 @@ impl Stream {
         let stream = Box::new(Self {
             handle,
             adopted,
-            kernel: AtomicPtr::default(),
-            source: AtomicPtr::default(),
-            was_used: AtomicBool::new(false),
+            kernels: UnderWay::default(),
             scratch: Mutex::default(),
             has_tables: AtomicBool::new(false),
         });
-        context.add(&raw const *stream);
+        context.add(ListedStream { handle, adopted, kernels: &raw const stream.kernels });
         stream
     }
 
     /// Destroys an idle stream.
     pub fn destroy(&self, context: &Context) -> Result<()> {
-        context.remove(self);
+        context.remove(&raw const self.kernels);
         let scratch = std::mem::take(&mut *self.scratch());
         // SAFETY: the stream is idle.
         let freed = unsafe { scratch.free(&InStream { context, stream: self.handle }) };
@@ -165,49 +160,6 @@ impl Stream {
                 let _ = std::mem::take(&mut scratch.stacks).free(&memory);
             }
         }
-    }
-
-    /// Notes that a kernel has been launched. Two threads that use one stream of the
-    /// program's may leave the one's kernel with the other's place: it is for messages.
-    #[inline]
-    pub fn note(&self, kernel: &LoadedKernel, source: SourceText) {
-        self.source.store(source.as_ptr().cast_mut(), Ordering::Relaxed);
-        self.kernel.store(std::ptr::from_ref(kernel).cast_mut(), Ordering::Relaxed);
-        self.was_used.store(true, Ordering::Relaxed);
-    }
-
-    /// Notes that everything in it has been done.
-    #[inline]
-    fn all_done(&self) {
-        self.kernel.store(std::ptr::null_mut(), Ordering::Relaxed);
-    }
-
-    /// Whether no kernel is under way in it. That none is noted does not say so: whoever has waited for
-    /// an earlier one may take the note of another thread's off that has come meanwhile.
-    pub fn is_quiet(&self, context: &Context) -> bool {
-        // The program may be recording what it gives to its own streams, which asking would end. Once a
-        // kernel was launched in such a stream, nobody knows.
-        !self.was_used.load(Ordering::Relaxed)
-            || !self.adopted
-                // SAFETY: the stream is alive.
-                && context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) == SUCCESS
-    }
-
-    /// A kernel is about to be freed.
-    pub fn forget(&self, kernel: *const LoadedKernel) {
-        let kernel = kernel.cast_mut();
-        let _ =
-            self.kernel.compare_exchange(kernel, std::ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed);
-    }
-
-    /// The kernel that may be under way. Called under the lock that keeps kernels.
-    pub fn suspect(&self) -> Option<Suspect> {
-        let kernel = self.kernel.load(Ordering::Relaxed);
-        // SAFETY: whoever frees a kernel has every stream forget it before.
-        let kernel = unsafe { kernel.as_ref() }?;
-        // SAFETY: the pointer came out of a source text.
-        let source = unsafe { SourceText::new(self.source.load(Ordering::Relaxed)) };
-        Some(Suspect { kernel: kernel.name.to_string(), source })
     }
 
     /// Where that which its kernels need comes from.
@@ -260,7 +212,7 @@ impl Stream {
         // SAFETY: the stream is alive.
         context.with("cuStreamSynchronize", |api| unsafe { (api.stream_synchronize)(self.handle) })?;
         self.tables_done(tables);
-        self.all_done();
+        self.kernels.all_done();
         Ok(())
     }
 
@@ -271,7 +223,7 @@ impl Stream {
         match context.code_with(|api| unsafe { (api.stream_query)(self.handle) }) {
             SUCCESS => {
                 self.tables_done(tables);
-                self.all_done();
+                self.kernels.all_done();
                 Ok(true)
             }
             NOT_READY => Ok(false),
