@@ -141,7 +141,8 @@ impl Job {
     #[inline]
     fn end_session(&mut self) {
         if self.session.is_open() {
-            self.session.end(self.work.backend());
+            let device = self.work.backend();
+            self.session.end(|state| device.session_end(state));
         }
     }
 
@@ -375,7 +376,7 @@ impl Job {
     fn launch(&mut self, region: &Region, kernel: &Kernel, items: &impl Items, shape: &Shape) -> Result<()> {
         let Self { work, session, private, positions, launched, queued: _ } = self;
         if let Some(size) = work.sessions() {
-            let started = session.start(work.at_stream(), size);
+            let started = session.start(size, |state| work.at_stream().session_start(state));
             started.map_err(|error| work.device().backend_error(error))?;
         }
         let site = work.site();

@@ -6,7 +6,7 @@ use crate::handles::{DevicePtr, EventHandle};
 use crate::host_call::{HostCallService, VisibleMemory};
 use crate::kernel::{Kernel, Occupancy};
 use crate::module::Module;
-use crate::session::SessionState;
+use crate::session_state::SessionState;
 use crate::stream::Stream;
 use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Properties, Rank};
 

@@ -20,6 +20,30 @@
 //! Every method may be called by any host thread at any time. The runtime holds
 //! none of its own locks while it is inside a back end.
 //!
+//! # Modules
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `handles` | numbers of a device: addresses, kernels, events |
+//! | `poison` | the pattern of device memory that nobody has written |
+//! | `source` | places and names in the source, as the compiler says them |
+//! | `controls` | what the environment says for all devices |
+//! | `completion` | who is told that operations are done |
+//! | `foreign` | runtimes underneath, for `interop` |
+//! | `error` | errors, and faults of kernels |
+//! | `host_call` | functions of the host that kernels call |
+//! | `kernel` | what a kernel is, and how it is called |
+//! | `types` | what a device can do; a launch; notices |
+//! | `session_state` | what of a session a back end may look at |
+//! | `arguments` | the arguments of one launch |
+//! | `session` | what is kept from one launch of a job to the next |
+//! | `module` | an image that a device has loaded |
+//! | `stream` | an ordered queue of operations |
+//! | `device` | an opened device |
+//! | `backend` | a type of device |
+//!
+//! Each uses those above it only.
+//!
 //! # Writing one
 //!
 //! Implement the methods without a default body; everything else answers "not
@@ -40,11 +64,12 @@ mod kernel;
 mod module;
 mod poison;
 mod session;
+mod session_state;
 mod source;
 mod stream;
 mod types;
 
-pub use arguments::{ArgumentTable, OwnSlots, SEPARATE_SLOTS, TableRequest};
+pub use arguments::{ArgumentTable, OwnSlots, TableRequest};
 pub use backend::Backend;
 pub use completion::Completion;
 pub use controls::DeviceControls;
@@ -62,7 +87,8 @@ pub use kernel::{
 };
 pub use module::Module;
 pub use poison::{POISON, poison};
-pub use session::{Session, SessionState};
+pub use session::Session;
+pub use session_state::{SEPARATE_SLOTS, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use stream::Stream;
 pub use types::{

@@ -17,22 +17,15 @@
 //! [`Stream::argument_table`]: crate::Stream::argument_table
 //! [`Stream::launch`]: crate::Stream::launch
 
-use crate::arguments::{ArgumentTable, SEPARATE_SLOTS, Slots, TableRequest};
-use crate::device::Device;
+use crate::arguments::{ArgumentTable, TableRequest};
 use crate::error::Result;
 use crate::handles::DevicePtr;
-use crate::stream::Stream;
+use crate::session_state::SessionState;
 use std::ptr::NonNull;
 
 /// Arguments that have room in the session itself: compiler-made kernels rarely
 /// have more.
 const INLINE_SLOTS: usize = 32;
-
-/// The words a back end may keep in a session from one call to the next.
-const BACKEND_WORDS: usize = 3;
-
-/// What the memory of a session is made of, and aligned like.
-type Cell = u128;
 
 /// State of one map–launch–unmap job.
 #[derive(Debug)]
@@ -43,45 +36,6 @@ pub struct Session {
     state: SessionState,
     /// It has started and not ended.
     open: bool,
-}
-
-/// What of a session a back end may look at and change.
-#[derive(Debug)]
-pub struct SessionState {
-    /// Those of the table that is being built.
-    pub(crate) slots: Slots,
-    /// What a kernel gets that takes a pointer to its arguments.
-    pub(crate) separate: [u64; SEPARATE_SLOTS],
-    /// Free for a back end that has sessions; zero when one starts.
-    pub backend_words: [u64; BACKEND_WORDS],
-    /// Free as well, for what the back end calls the stream that the session has started in: when the
-    /// session ends, the stream may be another job's.
-    pub stream: usize,
-    /// The back end's own memory; grows and is kept.
-    own: Vec<Cell>,
-    /// Bytes that it has asked for.
-    size: usize,
-}
-
-impl SessionState {
-    const fn new() -> Self {
-        Self {
-            slots: Slots::NONE,
-            separate: [0; SEPARATE_SLOTS],
-            backend_words: [0; BACKEND_WORDS],
-            stream: 0,
-            own: Vec::new(),
-            size: 0,
-        }
-    }
-
-    /// Memory of the session for what the back end keeps there: as many bytes as it has asked
-    /// for, aligned to 16. It is zero when the session starts.
-    #[must_use]
-    pub fn own(&mut self) -> &mut [u8] {
-        // SAFETY: the cells have at least so many bytes, any of which is a byte.
-        unsafe { std::slice::from_raw_parts_mut(self.own.as_mut_ptr().cast(), self.size) }
-    }
 }
 
 impl Default for Session {
@@ -98,26 +52,21 @@ impl Session {
         Self { inline: [0; INLINE_SLOTS], overflow: Vec::new(), state: SessionState::new(), open: false }
     }
 
-    /// Starts the session of a back end that keeps `size` bytes in each, for a launch in `stream`. Allocates only for
-    /// more than it has had before.
+    /// Starts the session of a back end that keeps `size` bytes in each, with what the launch's
+    /// stream [does then](crate::Stream::session_start). Allocates only for more than it has had
+    /// before.
     ///
     /// # Errors
     /// What the device says; the session has not started then.
     #[cold]
-    pub fn start(&mut self, stream: &dyn Stream, size: usize) -> Result<()> {
-        stream.session_start(self.cleared(size))?;
+    pub fn start(
+        &mut self,
+        size: usize,
+        started: impl FnOnce(&mut SessionState) -> Result<()>,
+    ) -> Result<()> {
+        started(self.state.cleared(size))?;
         self.open = true;
         Ok(())
-    }
-
-    /// The state with zeroes for the back end.
-    fn cleared(&mut self, size: usize) -> &mut SessionState {
-        let state = &mut self.state;
-        state.backend_words = [0; BACKEND_WORDS];
-        state.own.clear();
-        state.own.resize(size.div_ceil(size_of::<Cell>()), 0);
-        state.size = size;
-        state
     }
 
     /// Whether it has started and not ended.
@@ -127,11 +76,12 @@ impl Session {
         self.open
     }
 
-    /// Ends it, if it has started and not ended.
+    /// Ends it, if it has started and not ended, with what the device [does
+    /// then](crate::Device::session_end).
     #[cold]
-    pub fn end(&mut self, device: &dyn Device) {
+    pub fn end(&mut self, ended: impl FnOnce(&mut SessionState)) {
         if std::mem::take(&mut self.open) {
-            device.session_end(&mut self.state);
+            ended(&mut self.state);
         }
     }
 
@@ -230,18 +180,6 @@ mod tests {
                     assert_eq!(table.slots(), expected, "{leading} + {used} of {requested}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn a_new_session_begins_with_zeroes() {
-        let mut session = Session::default();
-        for size in [20, 0, 33, 20] {
-            let state = session.cleared(size);
-            assert_eq!((state.backend_words, state.own()), ([0; BACKEND_WORDS], &mut vec![0; size][..]));
-            assert_eq!(state.own().as_ptr().addr() % 16, 0);
-            state.backend_words = [1; BACKEND_WORDS];
-            state.own().fill(7);
         }
     }
 }

@@ -5,7 +5,8 @@ use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::handles::{DevicePtr, EventHandle};
 use crate::kernel::Kernel;
-use crate::session::{Session, SessionState};
+use crate::session::Session;
+use crate::session_state::SessionState;
 use crate::types::{Launch, RangeNotice};
 
 /// An ordered queue of a device's operations: copies, launches, memory that comes and goes in its

@@ -8,6 +8,19 @@
 //! missing) is a back end without devices, whose
 //! [`why_absent`](gangway_backend::Backend::why_absent) says why.
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `abi` | the types of `gangway/rtl.h` |
+//! | `status` | the status that a function returns, as a result |
+//! | `discovery` | which libraries there are |
+//! | `library` | an opened library, and its functions |
+//! | `services` | functions that a library calls |
+//! | `opened` | an opened device, for all that is made of it |
+//! | `module` | an image on a device |
+//! | `stream` | what is asked of a stream |
+//! | `device` | what is asked of a device |
+//! | `backend` | what is asked of the back end |
+//!
 //! How to write one is told in `docs/writing-a-back-end.md`.
 
 mod abi;

@@ -194,7 +194,7 @@ fn sessions_own_what_a_launch_needs() {
         lines.into_iter().find(|(key, _)| key == "Tables").map(|(_, count)| count).unwrap()
     };
     let launch = |session: &mut Session| {
-        session.start(device.immediate(), size).unwrap();
+        session.start(size, |state| device.immediate().session_start(state)).unwrap();
         let request = TableRequest { leading: 0, arguments: 3, trailing: 0 };
         let arguments = [result.0 as u64, 20, 1];
         run_in(session, request, device.immediate(), &*module, "sum", &arguments).unwrap();
@@ -203,23 +203,23 @@ fn sessions_own_what_a_launch_needs() {
     let (mut first, mut second) = (Session::default(), Session::default());
     for _ in 0..10 {
         launch(&mut first);
-        first.end(&*device);
+        first.end(|state| device.session_end(state));
     }
     assert_eq!(tables(), "1");
     launch(&mut first);
     launch(&mut second);
     assert_eq!(tables(), "2");
-    first.end(&*device);
-    second.end(&*device);
+    first.end(|state| device.session_end(state));
+    second.end(|state| device.session_end(state));
     // A session without a launch ends, too.
-    first.start(device.immediate(), size).unwrap();
-    first.end(&*device);
+    first.start(size, |state| device.immediate().session_start(state)).unwrap();
+    first.end(|state| device.session_end(state));
     assert!(!first.is_open());
 
     let plain = support::null(&["-DOWN_ARGUMENTS"]).backend.open(0).unwrap();
     assert_eq!(plain.capabilities().sessions, Some(0));
-    first.start(plain.immediate(), 0).unwrap();
-    first.end(&*plain);
+    first.start(0, |state| plain.immediate().session_start(state)).unwrap();
+    first.end(|state| plain.session_end(state));
 }
 
 #[test]

@@ -333,13 +333,13 @@ fn run_alone(
         let mut session = Session::default();
         let done = device.at_once(opened, |stream| {
             if let Some(size) = opened.capabilities.sessions {
-                session.start(stream, size)?;
+                session.start(size, |state| stream.session_start(state))?;
             }
             let table = stream.argument_table(&mut session, &kernel, TableRequest::EMPTY)?;
             // SAFETY: constructors take no arguments.
             unsafe { stream.launch(&launch, table) }
         });
-        session.end(&*opened.device);
+        session.end(|state| opened.device.session_end(state));
         done
     })
 }
