@@ -10,11 +10,11 @@
 //!
 //! | Module | What is in it |
 //! |---|---|
-//! | this one | what a back end calls |
-//! | `compiled` | what has been compiled in this process |
+//! | `step` | one call of a compiler: how long it may take, what it may write |
 //! | `compiler` | clang-22, where it is and what it is told |
-//! | `step` | one call of it: how long it may take, what it may write |
-//! | `alignment`, `local_memory` | what is wrong in LLVM's text for GPUs ([`mended`]) |
+//! | `compiled` | what has been compiled in this process |
+//! | `alignment` | what is wrong in LLVM's text for GPUs ([`mended`]): arrays' alignment |
+//! | `local_memory` | the same: a thread's own memory |
 
 mod alignment;
 mod compiled;
