@@ -9,11 +9,9 @@ use std::collections::BTreeSet;
 use crate::bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::fatbin;
-use crate::host::{Host, Pointer};
+use crate::host::{CUDA_WRAPPERS, Host, Pointer};
 
 const CONTAINERS: [&str; 3] = [".nv_fatbin", "__nv_fatbin", "__nv_relfatbin"];
-/// The section of registration records.
-pub const WRAPPERS: &str = ".nvFatBinSegment";
 /// Magic number, version, pointer to the fat binary, pointer for the toolkit's own use.
 const WRAPPER: u64 = 24;
 const WRAPPER_POINTER: u64 = 8;
@@ -51,7 +49,7 @@ pub fn find<'a>(host: &Host<'a>) -> (Vec<Found<'a>>, Vec<Damage<'a>>) {
             }
         }
     }
-    for (number, section) in host.named(WRAPPERS) {
+    for (number, section) in host.named(CUDA_WRAPPERS) {
         for at in (0..section.data.len() as u64 / WRAPPER).map(|index| index * WRAPPER) {
             match registered(host, number, at) {
                 Ok(Some(one)) if known.insert(one.offset) => found.push(one),

@@ -14,11 +14,13 @@ use object::{
 };
 
 use crate::bytes::{Bytes, offset_in};
-use crate::cuda;
 use crate::elf::Elf;
 use crate::error::{Error, Result};
 
 type File<'a> = ElfFile64<'a, LittleEndian>;
+
+/// The section of CUDA compilers' registration records.
+pub const CUDA_WRAPPERS: &str = ".nvFatBinSegment";
 
 /// Sections whose relocations are read in object files.
 const TABLES: [&str; 5] = [
@@ -26,7 +28,7 @@ const TABLES: [&str; 5] = [
     "omp_offloading_entries",
     ".gnu.offload_funcs",
     ".gnu.offload_vars",
-    cuda::WRAPPERS,
+    CUDA_WRAPPERS,
 ];
 
 /// An ELF file of either machine, opened for reading tables.

@@ -10,6 +10,25 @@
 //! [`Error`] that says what is wrong at which offset: no panic, no unbounded
 //! allocation, no loop that input can make endless. The fuzz targets hold it to that.
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `error` | what is wrong, where, and what was expected |
+//! | `bytes` | reads that say what was being read |
+//! | `amdgpu` | names of AMD's GPUs |
+//! | [`bitcode`] | what LLVM bitcode is for |
+//! | `elf` | the ELF header of a device image |
+//! | [`fatbin`] | CUDA's fat binaries |
+//! | [`offload_binary`] | LLVM's offload binaries |
+//! | [`ptx`] | PTX text |
+//! | [`ptx_objects`] | several PTX texts in one piece |
+//! | `recognise` | what an image is |
+//! | `host` | ELF files with their pointers resolved |
+//! | `cuda` | where CUDA compilers put fat binaries |
+//! | `gcc` | what GCC leaves in a program |
+//! | [`entry`] | tables of entries |
+//! | `details` | what one image offers |
+//! | `contents` | what a file holds for offloading |
+//!
 //! What the readers cover is the 64-bit little-endian ELF world that Gangway runs in.
 #![forbid(unsafe_code)]
 
