@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fmt::{self, Display};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Who has recorded.
@@ -113,6 +114,13 @@ fn host() -> String {
     unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
     let length = name.iter().position(|&byte| byte == 0).unwrap_or(0);
     std::ffi::OsStr::from_bytes(&name[..length]).to_string_lossy().into_owned()
+}
+
+/// What the program is called.
+pub fn program() -> String {
+    let from_arguments = env::args_os().next().map(PathBuf::from);
+    let path = from_arguments.or_else(|| env::current_exe().ok()).unwrap_or_default();
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use hashbrown::HashTable;
 use crate::Span;
 use crate::recording::{Event, Key, Sums, Unfinished, as_span, hash};
 
+/// Spans that a trace keeps: 32 MiB of them.
+pub const DEFAULT_EVENT_LIMIT: u64 = 1 << 20;
+
 /// Threads take room for this many events at a time from the process's allowance.
 const CHUNK: usize = 256;
 

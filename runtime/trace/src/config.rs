@@ -8,8 +8,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::recorder::DEFAULT_EVENT_LIMIT;
-use crate::{Report, output};
+use crate::Report;
+use crate::buffer::DEFAULT_EVENT_LIMIT;
+use crate::say::say;
 
 /// The page that is written where none is named.
 pub const PAGE: &str = "gangway-report.html";
@@ -38,14 +39,14 @@ impl Request {
         if let Some(value) = env::var_os("GANGWAY_REPORT") {
             match parse_report(&value) {
                 Ok(report) => request.report = report,
-                Err(complaint) => output::say(&complaint),
+                Err(complaint) => say(&complaint),
             }
         }
         if let Some(value) = env::var_os("GANGWAY_TRACE_EVENTS") {
             let value = value.to_string_lossy();
             match value.trim().parse() {
                 Ok(limit) => request.event_limit = limit,
-                Err(_) => output::say(&format!(
+                Err(_) => say(&format!(
                     "GANGWAY_TRACE_EVENTS is '{value}', expected a number of spans; using {DEFAULT_EVENT_LIMIT}"
                 )),
             }

@@ -7,8 +7,8 @@
 use std::cell::RefCell;
 use std::sync::{MutexGuard, Once};
 
-use crate::output;
 use crate::recorder::{self, Registry};
+use crate::say::say;
 
 thread_local! {
     /// The registry's lock while this thread is inside `fork`.
@@ -24,7 +24,7 @@ pub fn install() {
         // allocator supports in a forked child.
         let failed = unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) };
         if failed != 0 {
-            output::say("out of memory: a forked child will not be traced correctly");
+            say("out of memory: a forked child will not be traced correctly");
         }
     });
 }

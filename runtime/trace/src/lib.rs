@@ -17,6 +17,28 @@
 //! without the runtime. Each has a recorder of its own, and one of them writes. [`at_end`] calls
 //! what writes when a process ends by a signal, by `abort` or by `quick_exit`.
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | [`memory`] | what is said when memory has run out |
+//! | [`table`] | aligned tables and readable units |
+//! | `json` | JSON output |
+//! | `name` | kernels' names for people |
+//! | `files` | files that are written as a whole |
+//! | `say` | messages on standard error |
+//! | `about` | who ran what, where and when |
+//! | `busy` | for how long something was under way |
+//! | `ending` | ends of a process that no exit handler sees |
+//! | `recording` | what was recorded, over all threads |
+//! | `buffer` | what one thread has recorded |
+//! | `config` | the environment |
+//! | `lanes` | the lines of a time line |
+//! | `chrome` | the trace |
+//! | `report` | the report |
+//! | `output` | writes both |
+//! | `recorder` | one buffer per thread, merged at the end |
+//! | `running` | spans that are under way |
+//! | `fork` | the recorder across forks |
+//!
 //! ```
 //! use gangway_trace::{Kind, Report, Span};
 //! gangway_trace::configure(None, Report::Text(None));
@@ -48,6 +70,7 @@ mod recorder;
 mod recording;
 mod report;
 mod running;
+mod say;
 pub mod table;
 
 use std::path::{Path, PathBuf};
@@ -55,12 +78,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub use buffer::DEFAULT_EVENT_LIMIT;
 pub use config::{PAGE, Request};
 pub use ending::at_end;
 pub use files::{Fill, write_whole};
 pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;
-pub use recorder::DEFAULT_EVENT_LIMIT;
 pub use running::{Running, begin};
 
 /// What a [`Span`] measured.
@@ -254,7 +277,7 @@ pub fn at(instant: Instant) -> u64 {
 /// recorded and did not write is forgotten. Any thread may call this.
 pub fn configure(trace: Option<&Path>, report: Report) {
     let traces = trace.map(Path::to_path_buf).into_iter().collect();
-    recorder::configure(Request { traces, report, ..Request::default() });
+    configure_for(Request { traces, report, ..Request::default() });
 }
 
 /// [`configure`] from `GANGWAY_TRACE=FILE` and `GANGWAY_REPORT=1|text[:FILE]|json[:FILE]|html[:FILE]`.
@@ -269,8 +292,15 @@ pub fn configure_from_env() {
 /// Starts recording for what is asked for, if that is anything.
 pub fn start(request: Request) {
     if request.is_wanted() {
-        recorder::configure(request);
+        configure_for(request);
     }
+}
+
+fn configure_for(request: Request) {
+    if request.is_wanted() {
+        fork::install();
+    }
+    recorder::configure(request);
 }
 
 /// Leaves the report and the traces to others, but for these files; goes on recording for them.

@@ -1,35 +1,32 @@
 //! Writes what was recorded to where it was asked for.
 
 use std::ffi::CString;
-use std::fs::File;
-use std::io::Write;
-use std::mem::ManuallyDrop;
-use std::os::fd::FromRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::about::Rank;
-use crate::recorder::Output;
 use crate::recording::Recording;
+use crate::say::{say, say_raw};
 use crate::{Fill, Report, Request, chrome, files, report};
 
 /// A terminal that says it has fewer columns has not been asked what it has.
 const MIN_WIDTH: usize = 40;
 
-/// Writes the traces and the report of a recording.
-pub fn write(output: &Output, recording: &Recording) {
-    let forked = recording.pid != output.pid;
+/// Writes the traces and the report of a recording. The process `asked` was asked for them: a
+/// forked child is another.
+pub fn write(request: &Request, asked: u32, recording: &Recording) {
+    let forked = recording.pid != asked;
     if forked && recording.rows.is_empty() {
         return;
     }
     let rank = recording.about.rank;
     let place = |file: &Path| file_for(file, recording.pid, forked, rank);
-    let traces: Vec<PathBuf> = output.request.traces.iter().map(|file| place(file)).collect();
+    let traces: Vec<PathBuf> = request.traces.iter().map(|file| place(file)).collect();
     for file in &traces {
         write_file(file, "the trace", &|out| chrome::write(recording, out));
     }
     let trace = traces.first().map(PathBuf::as_path);
-    match &output.request.report {
+    match &request.report {
         Report::Off => {}
         Report::Text(None) => say_raw(&report::text(recording, trace, terminal_width())),
         Report::Json(None) => say_raw(&report::json(recording, trace)),
@@ -46,23 +43,9 @@ pub fn write(output: &Output, recording: &Recording) {
             }
         }
     }
-    if trace.is_some() && output.request.report == Report::Off && recording.dropped != 0 {
+    if trace.is_some() && request.report == Report::Off && recording.dropped != 0 {
         say(&report::dropped_note(recording.events.len(), recording.dropped));
     }
-}
-
-/// One line for the user.
-pub fn say(message: &str) {
-    say_raw(&format!("gangway: {message}\n"));
-}
-
-fn say_raw(text: &str) {
-    // Without the lock of the standard library's stream: a thread that a signal has stopped may
-    // hold it.
-    // SAFETY: the standard stream stays open, or writing to it fails.
-    let stream = ManuallyDrop::new(unsafe { File::from_raw_fd(libc::STDERR_FILENO) });
-    // A closed standard error is no reason to fail.
-    let _ = files::undisturbed(|| (&*stream).write_all(text.as_bytes()));
 }
 
 /// The columns of the terminal that standard error is; without one nothing wraps.
@@ -73,13 +56,6 @@ fn terminal_width() -> usize {
         (libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0).then_some(size)
     };
     size.map(|size| usize::from(size.ws_col)).filter(|&columns| columns >= MIN_WIDTH).unwrap_or(usize::MAX)
-}
-
-/// What the program is called.
-pub fn program() -> String {
-    let from_arguments = std::env::args_os().next().map(PathBuf::from);
-    let path = from_arguments.or_else(|| std::env::current_exe().ok()).unwrap_or_default();
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Says now which files cannot be written when the process ends.

@@ -12,13 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::about::About;
+use crate::about::{self, About};
 use crate::buffer::{self, Buffer};
 use crate::recording::{Event, Key, Note, Recording, Sums, Thread, Track, Unfinished};
-use crate::{ENABLED, Kind, Report, Request, Span, busy, ending, fork, now, output};
-
-/// Spans that a trace keeps: 32 MiB of them.
-pub const DEFAULT_EVENT_LIMIT: u64 = 1 << 20;
+use crate::{ENABLED, Kind, Report, Request, Span, busy, ending, now, output};
 
 /// Distinct notes that are kept.
 const NOTE_LIMIT: usize = 1000;
@@ -62,12 +59,12 @@ impl Registry {
 }
 
 /// What is to be written, and what must be known for that.
-pub struct Output {
-    pub request: Request,
+struct Output {
+    request: Request,
     started: u64,
     about: About,
     /// Who was asked to write the files; a forked child has another id.
-    pub pid: u32,
+    pid: u32,
 }
 
 /// A thread's hold on its buffer.
@@ -84,7 +81,6 @@ thread_local! {
 pub fn configure(request: Request) {
     let wanted = request.is_wanted();
     if wanted {
-        fork::install();
         ending::at_end(finish);
     }
     let Some(mut registry) = lock_registry() else { return };
@@ -175,7 +171,7 @@ pub fn finish() {
     let recording = collect(&mut registry, &output);
     // Threads that are still launching may want the registry; files take a while.
     drop(registry);
-    output::write(&output, &recording);
+    output::write(&output.request, output.pid, &recording);
 }
 
 /// The registry, unless some thread keeps it for longer than anything here takes:
@@ -296,7 +292,7 @@ fn collect(registry: &mut Registry, output: &Output) -> Recording {
     }
     let elapsed = now.saturating_sub(output.started);
     let recording = Recording {
-        program: output::program(),
+        program: about::program(),
         pid: std::process::id(),
         about: output.about.clone(),
         elapsed,
