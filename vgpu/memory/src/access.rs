@@ -1,54 +1,12 @@
 //! Checks of accesses, to the byte, and raw access by the host.
 
-use std::fmt;
-
 use crate::error::Error;
+use crate::fault::{Fault, Violation};
 use crate::hold::Hold;
 use crate::is_device_address;
 use crate::records::{AllocationKind, State};
+use crate::reserve::pointer;
 use crate::space::Space;
-
-/// What is wrong with an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// No allocation is there, or it ends before the access does.
-    OutOfBounds,
-    /// The memory was freed.
-    Freed,
-    /// A kernel writes constant memory.
-    ReadOnly,
-    /// Host memory that is not registered.
-    Host,
-}
-
-/// A wrong access.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    pub fault: Fault,
-    pub address: u64,
-    pub size: u64,
-    pub write: bool,
-    /// What the first wrong byte is near to, as [`Space::describe`] says it.
-    pub place: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = if self.write { "write" } else { "read" };
-        let bytes = if self.size == 1 { "byte" } else { "bytes" };
-        write!(f, "{what} of {} {bytes} at {:#x}", self.size, self.address)?;
-        match self.fault {
-            Fault::ReadOnly => write!(f, ": {}, which kernels cannot write", self.place),
-            _ => write!(f, ": {}", self.place),
-        }
-    }
-}
-
-impl std::error::Error for Violation {}
-
-pub(crate) fn pointer<T>(address: u64) -> *mut T {
-    std::ptr::with_exposed_provenance_mut(address as usize)
-}
 
 impl Space {
     /// Whether a kernel may make an access. All its bytes are in one allocation, in one block of

@@ -1,13 +1,12 @@
 //! What an address is, in words, for reports of faults and refused calls.
 
+use crate::distance::{bytes, distance};
 use crate::records::{Allocation, AllocationKind, EXTENT, State};
 use crate::space::Space;
 use crate::{
-    BASE, FUNCTIONS, LOCAL_SIZE, LOCAL_WINDOW, SHARED_SIZE, SHARED_WINDOW, WINDOWS, is_device_address,
+    BASE, FUNCTIONS, LOCAL_SIZE, LOCAL_WINDOW, NULL_ZONE, SHARED_SIZE, SHARED_WINDOW, WINDOWS,
+    is_device_address,
 };
-
-/// Addresses below count as offsets from a null pointer.
-pub(crate) const NULL_ZONE: u64 = 1 << 16;
 
 /// How many slots are looked at on each side for the nearest allocation.
 const NEIGHBOURS: u32 = 256;
@@ -181,26 +180,6 @@ fn inside(address: u64, allocation: &Allocation) -> String {
     match address - allocation.address {
         0 => String::new(),
         offset => format!("{} into ", bytes(offset)),
-    }
-}
-
-fn bytes(count: u64) -> String {
-    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
-}
-
-/// Where an address is as seen from a piece of memory: text to go before that memory's description.
-pub(crate) fn distance(address: u64, start: u64, size: u64) -> String {
-    let end = start + size;
-    if address < start {
-        format!("{} before ", bytes(start - address))
-    } else if address == end && size > 0 {
-        "just after the end of ".to_owned()
-    } else if address >= end {
-        format!("{} after the end of ", bytes(address - end))
-    } else if address == start {
-        String::new()
-    } else {
-        format!("{} into ", bytes(address - start))
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::blocks::Block;
 use crate::records::{Allocation, AllocationKind};
 use crate::space::Space;
 
@@ -42,7 +43,7 @@ impl Space {
         for leak in leaks {
             let blocks = match leak.kind {
                 AllocationKind::Heap => self.heap(leak.address).map_or(Vec::new(), |heap| heap.blocks()),
-                _ => vec![crate::Block { address: leak.address, size: leak.size }],
+                _ => vec![Block { address: leak.address, size: leak.size }],
             };
             for block in blocks {
                 let key = (block.size, leak.origin(), leak.device);

@@ -30,13 +30,34 @@
 //! A forked child has private copies of all memory but constants, as of all else. If another thread
 //! was allocating at the time of the fork, the child must not allocate any more. CUDA does not work
 //! after a fork, either.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `error` | errors |
+//! | `fault` | wrong accesses |
+//! | `distance` | how far an address is from memory, in words |
+//! | `reserve` | the calls to the operating system |
+//! | `poison` | what new memory holds in check mode |
+//! | `records` | what is known about each allocation |
+//! | `classes` | slots of addresses, by their size |
+//! | `host` | registered host memory |
+//! | `blocks` | the blocks of a heap |
+//! | `space` | allocating, freeing, finding, counting |
+//! | `describe` | what an address is, in words |
+//! | `hold` | memory that stays while an operation works on it |
+//! | `access` | checks of accesses, and access by the host |
+//! | `heap` | `malloc` and `free` of device code |
+//! | `leaks` | what has not been freed |
 
 #![warn(clippy::must_use_candidate, clippy::use_self)]
 
 mod access;
+mod blocks;
 mod classes;
 mod describe;
+mod distance;
 mod error;
+mod fault;
 mod heap;
 mod hold;
 mod host;
@@ -46,10 +67,11 @@ mod records;
 mod reserve;
 mod space;
 
-pub use access::{Fault, Violation};
+pub use blocks::Block;
 pub use describe::host_mapping;
 pub use error::Error;
-pub use heap::{Block, DeviceHeap};
+pub use fault::{Fault, Violation};
+pub use heap::DeviceHeap;
 pub use hold::Hold;
 pub use records::{Allocation, AllocationKind};
 pub use space::{MAX_DEVICES, Request, Space};
@@ -72,6 +94,9 @@ pub const FUNCTIONS: u64 = WINDOWS + (1 << 34);
 pub const SHARED_WINDOW: u64 = WINDOWS + (1 << 35);
 /// The length of [`SHARED_WINDOW`].
 pub const SHARED_SIZE: u64 = 1 << 32;
+
+/// Addresses below count as offsets from a null pointer.
+pub(crate) const NULL_ZONE: u64 = 1 << 16;
 
 /// Whether an address is in the range, allocated or not.
 #[must_use]

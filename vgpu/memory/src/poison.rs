@@ -4,7 +4,7 @@
 //! NaN for `half`, `bfloat16`, `float` and `double`, which spreads through every sum, an absurdly
 //! large integer and index, and as a pointer no address at all.
 
-use crate::access::pointer;
+use crate::reserve::pointer;
 
 /// Two of the words, as they are in memory.
 const PATTERN: [u8; 8] = 0x7ff4_dead_7ff4_dead_u64.to_le_bytes();

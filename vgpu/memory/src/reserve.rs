@@ -3,8 +3,6 @@
 //! Called by `space` and `classes`. All functions take addresses inside the reserved range
 //! and must never be given others: what they do to pages cannot be undone.
 
-use std::ffi::c_void;
-
 use rustix::io::Errno;
 use rustix::mm::{
     Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect, mremap_fixed,
@@ -25,7 +23,8 @@ pub(crate) const PAGE: u64 = 4096;
 /// What the kernel calls a huge page.
 pub(crate) const HUGE: u64 = 2 << 20;
 
-fn pointer(address: u64) -> *mut c_void {
+/// What is at an address.
+pub(crate) fn pointer<T>(address: u64) -> *mut T {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 

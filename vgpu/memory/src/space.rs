@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use arc_swap::ArcSwap;
 
+use crate::blocks::Blocks;
 use crate::classes::{Classes, Slot};
-use crate::describe::NULL_ZONE;
 use crate::error::Error;
-use crate::heap::DeviceHeap;
 use crate::host::HostRanges;
-use crate::is_device_address;
 use crate::poison;
 use crate::records::{Allocation, AllocationKind, EXTENT, EXTENTS, Records, Retired, State};
 use crate::reserve::{self, HUGE, PAGE};
+use crate::{NULL_ZONE, is_device_address};
 
 /// Devices are numbered from 0 to one less.
 pub const MAX_DEVICES: usize = 64;
@@ -66,7 +65,7 @@ pub struct Space {
     classes: Classes,
     devices: [Device; MAX_DEVICES],
     pub(crate) host: HostRanges,
-    pub(crate) heaps: ArcSwap<Vec<Weak<DeviceHeap>>>,
+    pub(crate) heaps: ArcSwap<Vec<Weak<Blocks>>>,
     heaps_changing: Mutex<()>,
     names: RwLock<Names>,
     next_id: AtomicU64,
@@ -416,7 +415,7 @@ impl Space {
         self.host.ended()
     }
 
-    pub(crate) fn add_heap(&self, heap: &Arc<DeviceHeap>) {
+    pub(crate) fn add_heap(&self, heap: &Arc<Blocks>) {
         let _alone = self.heaps_changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut heaps = Vec::clone(&self.heaps.load());
         heaps.retain(|heap| heap.strong_count() > 0);
@@ -425,7 +424,7 @@ impl Space {
     }
 
     /// The heap that an address is in.
-    pub(crate) fn heap(&self, address: u64) -> Option<Arc<DeviceHeap>> {
+    pub(crate) fn heap(&self, address: u64) -> Option<Arc<Blocks>> {
         let heaps = self.heaps.load();
         heaps.iter().filter_map(Weak::upgrade).find(|heap| heap.contains(address))
     }
