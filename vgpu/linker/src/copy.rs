@@ -1,7 +1,7 @@
 //! Moves functions and initial values from an input into the result: ids of functions,
 //! variables, opcodes and files become those of the result.
 //!
-//! [`link`](crate::link()) calls it for what it keeps. Everything that a kept body names
+//! `link` calls it for what it keeps. Everything that a kept body names
 //! has been kept as well.
 
 use gangway_ptx::{
@@ -10,7 +10,14 @@ use gangway_ptx::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::link::{DROPPED, Numbers};
+/// Where things of the inputs are in the result.
+pub(crate) struct Numbers {
+    pub functions: Vec<FunctionId>,
+    pub variables: Vec<VariableId>,
+}
+
+/// Stands for what is not part of the result.
+pub(crate) const DROPPED: u32 = u32::MAX;
 
 pub(crate) struct Copier {
     inputs: Vec<Numbers>,

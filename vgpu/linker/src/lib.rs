@@ -12,6 +12,19 @@
 //!
 //! The driver hands images over as pointers without a length; [`pointer`] turns them
 //! into slices, and is the only place with unsafe code.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `error` | what can be wrong, and the driver's error for it |
+//! | [`container`] | the linked image |
+//! | `image` | what a program may hand over as code |
+//! | [`pointer`] | images by pointer |
+//! | `provided` | functions that no input defines |
+//! | `input` | what is linked |
+//! | `resolve` | which definition each name stands for |
+//! | `copy` | from an input into the result |
+//! | `link` | joins modules |
+//! | `load` | from an image to modules |
 #![deny(unsafe_code)]
 #![warn(clippy::must_use_candidate, clippy::use_self)]
 
@@ -19,6 +32,7 @@ pub mod container;
 mod copy;
 mod error;
 mod image;
+mod input;
 mod link;
 mod load;
 pub mod pointer;
@@ -27,6 +41,7 @@ mod resolve;
 
 pub use error::{Code, ImageError, LinkError, LinkErrors, LoadError};
 pub use image::{Image, Member, recognise};
-pub use link::{Input, link};
+pub use input::Input;
+pub use link::link;
 pub use load::{load, read};
 pub use provided::{PROVIDED, Provided, provided};

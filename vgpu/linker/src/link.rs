@@ -9,70 +9,16 @@
 //! much of libgomp and newlib, shrinks by more than half.
 
 use gangway_ptx::{
-    Base, Body, Errors, Function, FunctionId, Initializer, Linkage, Module, Operand, Outline, Reader,
-    StateSpace, Symbol, Target, Variable, VariableId, Version,
+    Base, Body, Errors, Function, FunctionId, Initializer, Linkage, Module, Operand, Reader, StateSpace,
+    Symbol, Target, Variable, VariableId, Version,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::copy::Copier;
+use crate::copy::{Copier, DROPPED, Numbers};
 use crate::error::{LinkError, LinkErrors};
+use crate::input::Input;
 use crate::provided::provided;
 use crate::resolve::{Item, Place, Resolution};
-
-/// One module of a link.
-#[derive(Clone, Debug)]
-pub struct Input {
-    /// For messages.
-    pub name: Box<str>,
-    source: Source,
-    pub(crate) on_demand: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Source {
-    Module(Module),
-    /// Its bodies are read when something reaches them.
-    Outline(Outline),
-}
-
-impl Input {
-    pub fn new(name: impl Into<Box<str>>, module: Module) -> Self {
-        Self { name: name.into(), source: Source::Module(module), on_demand: false }
-    }
-
-    /// A text whose functions are read when something reaches them, and not otherwise.
-    pub fn outline(name: impl Into<Box<str>>, outline: Outline) -> Self {
-        Self { name: name.into(), source: Source::Outline(outline), on_demand: false }
-    }
-
-    /// Makes it join only when something that it defines is missing, as members of
-    /// archives do.
-    #[must_use]
-    pub fn on_demand(self) -> Self {
-        Self { on_demand: true, ..self }
-    }
-
-    #[must_use]
-    pub fn is_on_demand(&self) -> bool {
-        self.on_demand
-    }
-
-    /// What the module declares and defines; its bodies may be empty.
-    #[must_use]
-    pub fn declarations(&self) -> &Module {
-        match &self.source {
-            Source::Module(module) => module,
-            Source::Outline(outline) => outline.declarations(),
-        }
-    }
-
-    fn reader(&self) -> Option<Reader<'_>> {
-        match &self.source {
-            Source::Module(_) => None,
-            Source::Outline(outline) => Some(outline.reader()),
-        }
-    }
-}
 
 /// Links modules. The result holds no aliases: what named one names its function.
 pub fn link(inputs: Vec<Input>) -> Result<Module, LinkErrors> {
@@ -87,11 +33,8 @@ pub fn link(inputs: Vec<Input>) -> Result<Module, LinkErrors> {
     let plan = plan.number();
     let mut module = header(&inputs, &plan.joined);
     let mut copier = Copier::new(plan.numbers, plan.results);
-    let modules = inputs.into_iter().zip(plan.read).map(|(input, read)| match (read, input.source) {
-        (Some(module), _) | (None, Source::Module(module)) => module,
-        // Nothing of it is part of the result.
-        (None, Source::Outline(outline)) => outline.declarations().clone(),
-    });
+    // Of an outline that was not read, nothing is part of the result.
+    let modules = inputs.into_iter().zip(plan.read).map(|(input, read)| read.unwrap_or_else(|| input.into()));
     let mut modules: Vec<Module> = modules.collect();
     for Kept { place, name, align, managed } in plan.variables {
         let Item::Variable(index) = place.item else { continue };
@@ -194,15 +137,6 @@ struct Plan<'r, 'a> {
     reached: FxHashSet<Place>,
     waiting: Vec<Place>,
 }
-
-/// Where things of the inputs are in the result.
-pub(crate) struct Numbers {
-    pub functions: Vec<FunctionId>,
-    pub variables: Vec<VariableId>,
-}
-
-/// Stands for what is not part of the result.
-pub(crate) const DROPPED: u32 = u32::MAX;
 
 /// A plan that no longer borrows the inputs.
 struct Finished {

@@ -5,7 +5,8 @@ use gangway_ptx::{Module, Outline};
 use crate::container;
 use crate::error::LoadError;
 use crate::image::{Image, recognise};
-use crate::link::{Input, link};
+use crate::input::Input;
+use crate::link::link;
 
 /// The modules in an image, for [`link`]. `name` stands in messages; `capability` is
 /// the device's, 90 for 9.0. What is wrong inside functions shows when they are linked.

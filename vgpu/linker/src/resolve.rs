@@ -1,6 +1,6 @@
 //! Which definition each name stands for.
 //!
-//! [`link`](crate::link()) calls it first. It changes nothing: it looks at the names that
+//! `link` calls it first. It changes nothing: it looks at the names that
 //! modules share, chooses one definition for each, and notes what does not fit.
 //!
 //! Of several definitions a strong one wins over `.common`, `.common` over `.weak`, and
@@ -11,7 +11,7 @@ use gangway_ptx::{Function, Linkage, StateSpace, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::error::LinkError;
-use crate::link::Input;
+use crate::input::Input;
 use crate::provided::provided;
 
 /// A function or variable of an input.
