@@ -17,8 +17,8 @@ use std::fmt::Write;
 
 use compile::{Compiled, Host, Shape};
 use gangway_interpreter::evaluate;
-use gangway_ptx::forms::{Form, Op, Opcode, Role, table};
-use gangway_ptx::{Compute, Meaning, Type};
+use gangway_ptx::forms::{Form, Opcode, Role, table};
+use gangway_ptx::{Compute, Meaning, Op, Type};
 use values::{Random, edges, random};
 
 const LANES: usize = 32;

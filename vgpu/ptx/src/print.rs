@@ -5,11 +5,12 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::forms::{Op, Role};
+use crate::forms::Role;
 use crate::ir::{
     Base, Body, Function, Guard, Initializer, Instruction, Linkage, Module, Operand, Prototype, Relocation,
     Symbol, Variable,
 };
+use crate::op::Op;
 use crate::types::{StateSpace, Type};
 
 impl Display for Module {

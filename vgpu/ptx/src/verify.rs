@@ -5,8 +5,9 @@
 //! table gave.
 
 use crate::error::{Fault, Span};
-use crate::forms::{Expected, Op, Opcode, Role};
+use crate::forms::{Expected, Opcode, Role};
 use crate::ir::{Base, Body, Function, FunctionId, Instruction, Module, Operand, Register, Symbol, Variable};
+use crate::op::Op;
 use crate::types::{StateSpace, Type, TypeClass};
 
 type Check = std::result::Result<(), String>;

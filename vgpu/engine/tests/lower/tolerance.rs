@@ -1,8 +1,7 @@
 //! Which results count as right: the interpreter's bits, or for approximations what the PTX ISA
 //! allows.
 
-use gangway_ptx::forms::{Op, Opcode};
-use gangway_ptx::{Type, Word};
+use gangway_ptx::{Op, Opcode, Type, Word};
 
 pub fn accepts(opcode: &Opcode, inputs: &[u64], got: u64, wanted: u64) -> bool {
     if got == wanted {

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use super::{Op, Row, rows};
+use super::{Row, rows};
 use crate::meaning::{self, Meaning};
 use crate::modifier::{Modifier, Word};
+use crate::op::Op;
 use crate::types::{StateSpace, Type, Version};
 
 /// What `@name` stands for in a row's modifiers.

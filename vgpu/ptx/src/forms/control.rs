@@ -1,8 +1,8 @@
 //! Control flow, barriers, fences and the exchange between the lanes of a warp (PTX
 //! ISA 9.7.12, 9.7.13 and 9.7.19).
 
-use super::Op::*;
 use super::{Row, row};
+use crate::op::Op::*;
 
 pub const ROWS: &[Row] = &[
     row(Bra, "uni?", "label"),

@@ -1,8 +1,8 @@
 //! Floating-point arithmetic, comparison and conversion, half precision and the
 //! approximations (PTX ISA 9.7.3 to 9.7.6 and `cvt` of 9.7.9).
 
-use super::Op::*;
 use super::{Row, row};
+use crate::op::Op::*;
 
 pub const ROWS: &[Row] = &[
     row(Add, "@rnd? ftz? sat? f32", "=t t t"),

@@ -1,8 +1,8 @@
 //! Integer arithmetic, comparison, selection, logic and shifts, and the video
 //! instructions without selectors (PTX ISA 9.7.1, 9.7.2, 9.7.6 to 9.7.8, 9.7.18).
 
-use super::Op::*;
 use super::{Row, row};
+use crate::op::Op::*;
 
 pub const ROWS: &[Row] = &[
     row(Add, "@int", "=t t t"),

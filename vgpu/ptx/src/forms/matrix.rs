@@ -1,8 +1,8 @@
 //! Matrices that a warp holds in registers: their products, and how they get to and from shared
 //! memory (PTX ISA 9.7.14, "Warp Level Matrix Multiply-Accumulate Instructions").
 
-use super::Op::*;
 use super::{Row, row};
+use crate::op::Op::*;
 
 pub const ROWS: &[Row] = &[
     // Halves, which are summed up in single precision or in halves

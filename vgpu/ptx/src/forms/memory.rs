@@ -1,8 +1,8 @@
 //! Moves, loads, stores, atomics and addresses (PTX ISA 9.7.9 and the atomics of
 //! 9.7.13).
 
-use super::Op::*;
 use super::{Row, row};
+use crate::op::Op::*;
 
 pub const ROWS: &[Row] = &[
     row(Mov, "pred", "=t t"),

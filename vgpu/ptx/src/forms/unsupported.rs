@@ -1,8 +1,8 @@
 //! Names and words that PTX has and the virtual GPU does not. A program that uses them is told
 //! so, and not that its PTX is wrong.
 
-use super::Op;
 use crate::modifier::{Modifier, Word};
+use crate::op::Op;
 use crate::types::{Type, spelled};
 
 spelled! {
@@ -130,7 +130,7 @@ pub(crate) fn unsupported_form(op: &str, modifiers: &[Modifier]) -> Option<&'sta
 #[cfg(test)]
 mod tests {
     use super::RefusedOp;
-    use crate::forms::Op;
+    use crate::op::Op;
 
     #[test]
     fn no_operation_is_both_described_and_refused() {

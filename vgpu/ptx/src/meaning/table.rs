@@ -5,8 +5,8 @@
 
 use super::reading::Reading;
 use super::*;
-use crate::forms::Op;
 use crate::modifier::{Modifier, Word};
+use crate::op::Op;
 use crate::types::Type;
 
 /// The meaning of an operation with these modifiers; `None` where they say nothing, or one of

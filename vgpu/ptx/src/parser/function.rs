@@ -355,7 +355,7 @@ impl<'a> Parser<'a> {
         }
         frame.separate_counted();
         // With a fault somewhere a label may be missing for that reason alone.
-        match frame.finish() {
+        match frame.labels.finish(&mut frame.body) {
             Err(fault) if self.faults.len() == faults => self.faults.push(fault),
             _ => {}
         }

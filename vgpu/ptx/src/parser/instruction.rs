@@ -1,10 +1,11 @@
 //! Instructions: the opcode by the form table, then as many operands as it expects.
 
 use crate::error::{Fault, Result, Span};
-use crate::forms::{self, Op, Opcode, Role};
+use crate::forms::{self, Opcode, Role};
 use crate::ir::{Base, Guard, Instruction, OpcodeId, Operand, Origin, Symbol};
 use crate::lexer::{TokenKind, decimal, sign};
 use crate::modifier::Modifier;
+use crate::op::Op;
 use crate::special::SpecialRegister;
 use crate::types::{StateSpace, Type, TypeClass, Version};
 

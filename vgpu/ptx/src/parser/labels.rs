@@ -9,9 +9,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Fault, Result, Span};
-use crate::ir::{Block, BlockId, Operand, PrototypeId, TargetsId};
-
-use super::function::Frame;
+use crate::ir::{Block, BlockId, Body, Operand, PrototypeId, TargetsId};
 
 /// What a label marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,31 +110,28 @@ impl<'a> Labels<'a> {
             scope = self.parents[scope as usize];
         }
     }
-}
 
-impl Frame<'_> {
-    /// Makes the blocks and resolves all references to labels.
-    pub(super) fn finish(&mut self) -> Result<()> {
-        let labels = &mut self.labels;
-        let mut meanings = Vec::with_capacity(labels.references.len());
-        for reference in &labels.references {
-            let index = labels.find(reference.name, reference.scope).ok_or_else(|| {
+    /// Makes the blocks of a body and resolves all references to labels.
+    pub fn finish(&mut self, body: &mut Body) -> Result<()> {
+        let mut meanings = Vec::with_capacity(self.references.len());
+        for reference in &self.references {
+            let index = self.find(reference.name, reference.scope).ok_or_else(|| {
                 Fault::invalid(reference.span, format!("the label '{}' is not there", reference.name))
             })?;
-            meanings.push(labels.definitions[index].marked);
-            labels.definitions[index].wanted = true;
+            meanings.push(self.definitions[index].marked);
+            self.definitions[index].wanted = true;
         }
-        self.make_blocks();
+        self.make_blocks(body);
         let block_of = |at: u32| {
-            let index = self.body.blocks.partition_point(|block| block.instructions.start < at);
+            let index = body.blocks.partition_point(|block| block.instructions.start < at);
             // Of an empty last block and the one before it, the label is the empty one's.
             BlockId(index as u32)
         };
-        for (reference, marked) in self.labels.references.iter().zip(meanings) {
+        for (reference, marked) in self.references.iter().zip(meanings) {
             let operand = match (marked, reference.used) {
                 (Marked::Code(at), Use::Operand(_)) => Operand::Block(block_of(at)),
                 (Marked::Code(at), Use::List(list)) => {
-                    self.body.targets[list.index()].blocks.push(block_of(at));
+                    body.targets[list.index()].blocks.push(block_of(at));
                     continue;
                 }
                 (Marked::Prototype(id), Use::Operand(_)) => Operand::Prototype(id),
@@ -147,20 +142,19 @@ impl Frame<'_> {
                 }
             };
             if let Use::Operand(index) = reference.used {
-                self.body.operands[index as usize] = operand;
+                body.operands[index as usize] = operand;
             }
         }
         Ok(())
     }
 
-    fn make_blocks(&mut self) {
-        let count = self.body.instructions.len() as u32;
+    fn make_blocks(&self, body: &mut Body) {
+        let count = body.instructions.len() as u32;
         // Starts in ascending order, each with the label's definition if it has one.
         let mut starts: Vec<(u32, Option<usize>)> = vec![(0, None)];
-        starts
-            .extend(self.labels.ends.iter().map(|&end| (end + 1, None)).filter(|&(start, _)| start < count));
+        starts.extend(self.ends.iter().map(|&end| (end + 1, None)).filter(|&(start, _)| start < count));
         let mut used: FxHashSet<String> = FxHashSet::default();
-        for (index, definition) in self.labels.definitions.iter().enumerate() {
+        for (index, definition) in self.definitions.iter().enumerate() {
             if let (Marked::Code(at), true) = (definition.marked, definition.wanted) {
                 starts.push((at, Some(index)));
             }
@@ -178,13 +172,13 @@ impl Frame<'_> {
         };
         for (position, &(start, label)) in starts.iter().enumerate() {
             let end = starts.get(position + 1).map_or(count, |&(next, _)| next);
-            let label = label.map(|index| unique(self.labels.definitions[index].name));
-            self.body.blocks.push(Block { label, instructions: start..end });
+            let label = label.map(|index| unique(self.definitions[index].name));
+            body.blocks.push(Block { label, instructions: start..end });
         }
-        for prototype in &mut self.body.prototypes {
+        for prototype in &mut body.prototypes {
             prototype.name = unique(&prototype.name);
         }
-        for targets in &mut self.body.targets {
+        for targets in &mut body.targets {
             targets.name = unique(&targets.name);
         }
     }
