@@ -5,36 +5,8 @@ use gangway_ptx::{Body, Instruction, Meaning, Type};
 
 use crate::exchange::{LANES, exchange, lanes};
 use crate::fault::{Fault, FaultKind, barrier_count};
-use crate::machine::{Block, Lane, Status, Warp};
+use crate::machine::{Barrier, Block, Lane, Status, Warp};
 use crate::operands::Step;
-
-/// One of the sixteen barriers of a block.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Barrier {
-    arrived: u32,
-    /// By warp: the lanes that have come.
-    came: [u32; LANES],
-    /// How many threads it is for; all that are left where no instruction said.
-    count: Option<u32>,
-    /// How many threads came with a true predicate.
-    holds: u32,
-}
-
-impl Barrier {
-    /// How many lanes have exited without having come, or are not in the block, of those warps of
-    /// which lanes have come.
-    fn gone(&self, warps: &[Warp]) -> u32 {
-        let warps = warps.iter().zip(&self.came).filter(|&(_, &came)| came != 0);
-        let gone = |warp: &Warp, came: u32| {
-            let is_gone = |&lane: &usize| {
-                let exited = warp.lanes.get(lane).is_none_or(|lane| lane.status == Status::Exited);
-                exited && came >> lane & 1 == 0
-            };
-            (0..LANES).filter(is_gone).count() as u32
-        };
-        warps.map(|(warp, &came)| gone(warp, came)).sum()
-    }
-}
 
 impl<'p> Block<'p> {
     /// Lets lanes wait for those that their member masks name.
@@ -190,7 +162,7 @@ impl<'p> Block<'p> {
             let barrier = &self.barriers[number];
             let wanted = match barrier.count {
                 // Hardware counts whole warps: lanes that are gone count with those that have come.
-                Some(count) => count.saturating_sub(barrier.gone(warps)),
+                Some(count) => count.saturating_sub(gone(barrier, warps)),
                 None => alive as u32,
             };
             if barrier.arrived == 0 || barrier.arrived < wanted {
@@ -221,4 +193,18 @@ impl<'p> Block<'p> {
         }
         released
     }
+}
+
+/// How many lanes have exited without having come, or are not in the block, of those warps of
+/// which lanes have come.
+fn gone(barrier: &Barrier, warps: &[Warp]) -> u32 {
+    let warps = warps.iter().zip(&barrier.came).filter(|&(_, &came)| came != 0);
+    let gone = |warp: &Warp, came: u32| {
+        let is_gone = |&lane: &usize| {
+            let exited = warp.lanes.get(lane).is_none_or(|lane| lane.status == Status::Exited);
+            exited && came >> lane & 1 == 0
+        };
+        (0..LANES).filter(is_gone).count() as u32
+    };
+    warps.map(|(warp, &came)| gone(warp, came)).sum()
 }

@@ -15,6 +15,30 @@
 //!
 //! The engine uses its parts: [`evaluate`], [`combine`], [`exchange`] and [`matrix`] are what
 //! instructions compute, [`call`] is what the functions that the driver provides do.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `integer` | integer arithmetic |
+//! | `float` | floating-point instructions |
+//! | `bits` | logic, shifts, fields and counts |
+//! | `compare` | comparisons and selections |
+//! | `convert` | conversions |
+//! | `video` | video instructions |
+//! | `evaluate` | what one lane computes |
+//! | `exchange` | what lanes compute together |
+//! | [`matrix`] | what a warp computes with matrices |
+//! | `fault` | how a kernel fails |
+//! | `signature` | what a call passes, as a number |
+//! | `builtins` | the functions that the driver provides |
+//! | `memory` | device memory |
+//! | `program` | a module made ready to run |
+//! | `machine` | blocks, warps and lanes |
+//! | `operands` | the operands of an instruction |
+//! | `fragments` | instructions on matrices |
+//! | `collective` | how lanes wait for each other |
+//! | `calls` | calls and returns |
+//! | `execute` | one instruction of a warp |
+//! | `access` | loads, stores, atomics and copies |
 #![forbid(unsafe_code)]
 
 mod access;

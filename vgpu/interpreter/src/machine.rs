@@ -2,7 +2,6 @@
 
 use gangway_ptx::{Meaning, WORD};
 
-use crate::collective::Barrier;
 use crate::exchange::LANES;
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
@@ -85,6 +84,18 @@ pub(crate) struct Warp {
     impatience: u64,
     /// The lane that goes first now because it has waited for long, and until when.
     favoured: Option<(usize, u64)>,
+}
+
+/// One of the sixteen barriers of a block.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Barrier {
+    pub arrived: u32,
+    /// By warp: the lanes that have come.
+    pub came: [u32; LANES],
+    /// How many threads it is for; all that are left where no instruction said.
+    pub count: Option<u32>,
+    /// How many threads came with a true predicate.
+    pub holds: u32,
 }
 
 pub(crate) struct Block<'a> {
