@@ -1,12 +1,13 @@
 //! The CUDA driver API of the virtual GPU: `libcuda.so.1`.
 //!
 //! Programs load the library as they load NVIDIA's and call its functions. There are three
-//! rooms, and each knows only those after it:
+//! rooms, and each knows only those above it:
 //!
-//! * [`api`]: the exported functions. They check what a caller passes and turn handles,
-//!   pointers and structures into what they mean.
-//! * [`objects`]: contexts, streams, modules, graphs and all else that handles stand for.
-//! * [`abi`]: the types, structures and numbers of `cuda.h`, which mean nothing by themselves.
+//! | Room | What is in it |
+//! |---|---|
+//! | [`abi`] | the types, structures and numbers of `cuda.h`, which mean nothing by themselves |
+//! | [`objects`] | contexts, streams, modules, graphs and all else that handles stand for |
+//! | [`api`] | the exported functions: they check what a caller passes, and turn handles, pointers and structures into what they mean |
 //!
 //! The test `layers` refuses a reference in the other direction. The objects stand on other
 //! crates: `gangway-device-memory` for addresses, `gangway-linker` for images,

@@ -43,6 +43,11 @@ fn rooms_refer_to_those_below() {
     );
 }
 
+#[test]
+fn modules_use_those_above_them() {
+    gangway_layers::check(env!("CARGO_MANIFEST_DIR"));
+}
+
 /// The numbered list in the documentation of a module: lines such as ``//! 2. [`table`]: ...``.
 fn order(file: &Path) -> Vec<String> {
     let text = fs::read_to_string(file).unwrap();
