@@ -296,3 +296,63 @@ impl Item {
         text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pragma::{What, directives, included, may_concern};
+    use proptest::prelude::*;
+
+    const PIECES: [&str; 32] = [
+        "#pragma omp target ",
+        "device(ancestor: 1) ",
+        "device(",
+        "ancestor",
+        ":",
+        "1",
+        "map(",
+        "tofrom",
+        "a",
+        "[",
+        "]",
+        "(",
+        ")",
+        ",",
+        "->",
+        ".",
+        "*",
+        "\n",
+        "\\\n",
+        "\r\n",
+        "/*",
+        "*/",
+        "//",
+        "\"",
+        "R\"x(",
+        "_Pragma(\"omp ",
+        "\")",
+        "if(",
+        "defaultmap(",
+        "requires reverse_offload",
+        "#define A ",
+        "\\\"",
+    ];
+
+    proptest! {
+        /// Whatever stands in a file, it is read or refused.
+        #[test]
+        fn no_text_ends_the_translator(pieces in prop::collection::vec(0..PIECES.len(), 0..40)) {
+            let text: String = pieces.into_iter().map(|piece| PIECES[piece]).collect();
+            for text in [text.clone(), format!("#pragma omp target device(ancestor: 1) {text}")] {
+                let _ = may_concern(text.as_bytes());
+                let _ = included(text.as_bytes());
+                for directive in directives(text.as_bytes()).unwrap_or_default() {
+                    prop_assert!(directive.range.end <= text.len());
+                    if let What::Ancestor(clauses) = directive.what {
+                        let _ = Construct::read(&clauses);
+                    }
+                }
+            }
+        }
+    }
+}

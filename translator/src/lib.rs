@@ -11,6 +11,24 @@
 //! 5. [`emit`] writes the call and the host's function, and [`outline`] puts them in place: in C
 //!    behind the function that holds the region. In C++ the region stays ([`emit_cxx`]).
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `error` | errors |
+//! | `lexer` | tokens |
+//! | `ast` | the tree of a file, from libclang |
+//! | `buffer` | a file with statements in the place of directives |
+//! | `scan` | where `scan` stands in regions for devices |
+//! | `pragma` | directives |
+//! | `clause` | what they say |
+//! | `variable` | the variables of a region, and their types |
+//! | `offload` | regions for devices |
+//! | `region` | the block of a directive |
+//! | `capture` | how variables reach the host |
+//! | `emit` | the call and the host's function |
+//! | `emit_cxx` | the same for C++ |
+//! | `outline` | both in their places |
+//! | `surroundings` | what stands around a region |
+//!
 //! Lines stay the user's: what clang says of the result has the lines of the file.
 #![deny(unsafe_code)]
 
