@@ -45,11 +45,6 @@ impl TypedValueParser for DeviceNames {
     }
 }
 
-/// Whether the virtual GPU is among the names.
-pub fn virtual_gpu_wanted(names: &str) -> bool {
-    names.split(',').any(|name| name == VGPU)
-}
-
 /// The names as the runtime knows them: the virtual GPU is a device of the CUDA back end, behind
 /// the library that the program finds.
 pub fn for_runtime(names: &str) -> String {
@@ -86,6 +81,5 @@ mod tests {
     fn the_virtual_gpu_is_a_cuda_device() {
         assert_eq!(for_runtime("vgpu"), "cuda");
         assert_eq!(for_runtime("cpu,vgpu"), "cpu,cuda");
-        assert!(virtual_gpu_wanted("cpu,vgpu") && !virtual_gpu_wanted("cpu,cuda"));
     }
 }

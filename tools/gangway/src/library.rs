@@ -3,7 +3,6 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::devices::virtual_gpu_wanted;
 use crate::exit::{Failure, NOT_STARTED};
 
 /// The library that takes the stock one's place; clang-22's programs ask for this name, those of other releases
@@ -84,7 +83,12 @@ pub fn ending() -> Result<PathBuf, Failure> {
 /// The libraries that a program for `device` gets.
 pub fn for_device(device: Option<&str>) -> Result<Libraries, Failure> {
     let libraries = Libraries { runtime: directory()?, driver: None };
-    if device.is_some_and(virtual_gpu_wanted) { libraries.with_virtual_gpu() } else { Ok(libraries) }
+    if device.is_some_and(wants_virtual_gpu) { libraries.with_virtual_gpu() } else { Ok(libraries) }
+}
+
+/// Whether the virtual GPU is among the names of devices.
+fn wants_virtual_gpu(names: &str) -> bool {
+    names.split(',').any(|name| name == VGPU)
 }
 
 /// The folder with the virtual GPU's driver.
@@ -132,4 +136,14 @@ fn checked(directory: PathBuf, library: &str, hint: &str) -> Result<PathBuf, Fai
     }
     let directory = directory.display();
     Err(Failure::new(NOT_STARTED, format!("there is no {library} in {directory} ({hint})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_virtual_gpu_has_a_name_of_its_own() {
+        assert!(wants_virtual_gpu("cpu,vgpu") && !wants_virtual_gpu("cpu,cuda"));
+    }
 }

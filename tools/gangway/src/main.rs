@@ -3,6 +3,33 @@
 //!
 //! Each subcommand is a module of its name. They return an exit code or an error;
 //! only this file turns errors into messages. docs/cli.md describes the JSON forms.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `exit` | exit codes and failures |
+//! | `faults` | faults of clang that are worked around |
+//! | `variables` | the environment variables that Gangway reads |
+//! | `reports` | the values of `--report` |
+//! | `scratch` | folders for what a compiler reads and writes |
+//! | `member` | what stands at a byte of a variable |
+//! | `crash_place` | where a kernel has crashed |
+//! | `library` | where Gangway's libraries are |
+//! | `devices` | the names that `--device` takes |
+//! | `arguments` | the command line |
+//! | `libomp` | the libomp that programs get |
+//! | `suitable` | whether a program has anything for a device |
+//! | `program` | what must be known of a program before it starts |
+//! | `environment` | the variables that put a program on Gangway |
+//! | `vgpu` | the virtual GPU, as it is shown |
+//! | `compile` | the stock compilers, told what offloading needs |
+//! | `compilers` | the compilers that are there |
+//! | `stand_in` | what stands in for tools that compilers call |
+//! | `run` | `gangway run` |
+//! | `shell` | `gangway env` |
+//! | `info` | `gangway info` |
+//! | `inspect` | `gangway inspect` |
+//! | `diff` | `gangway report diff` |
+//! | `generate` | completion scripts and the man page |
 #![deny(unsafe_code)]
 
 mod arguments;

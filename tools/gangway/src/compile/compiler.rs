@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Language;
-use super::flags::Target;
+use super::target::Target;
 use crate::exit::{FAILURE, Failure};
 use crate::program;
 

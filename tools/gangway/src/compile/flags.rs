@@ -1,59 +1,11 @@
 //! What the compilers have to be told so that a program offloads, in one place.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use super::Language;
-use super::request::{Part, Request};
+use super::request::Part;
+use super::target::{CPU_TRIPLE, GPU_TRIPLE, Target};
 use super::toolkit::{LIBOMPDEVICE, Toolkit};
-
-pub const CPU_TRIPLE: &str = "x86_64-pc-linux-gnu";
-pub const GPU_TRIPLE: &str = "nvptx64-nvidia-cuda";
-
-/// What code is made for.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Target {
-    pub cpu: bool,
-    pub gpus: Vec<String>,
-    /// The user has chosen triples, and with them what they are compiled for.
-    pub chosen: Vec<String>,
-    /// There are kernels of CUDA's language, and no OpenMP.
-    pub kernel_language: bool,
-    /// Images are LLVM bitcode.
-    pub bitcode: bool,
-    /// A real CUDA toolkit.
-    pub cuda: Option<PathBuf>,
-}
-
-impl Target {
-    /// Nothing, for a call without OpenMP and kernels of CUDA's language.
-    pub fn of(request: &Request) -> Option<Self> {
-        request.offloads().then(|| Self::asked(request))
-    }
-
-    /// What the arguments name. The CPU if they name nothing: compiling for a GPU, too, would
-    /// double the time, and not all that a CPU runs can be compiled for a GPU.
-    pub fn asked(request: &Request) -> Self {
-        let chosen = request.triples.clone().unwrap_or_default();
-        let cpu = if request.triples.is_some() {
-            chosen.iter().any(|triple| triple.starts_with("x86_64"))
-        } else {
-            request.cpu || request.gpus.is_empty()
-        };
-        let kernel_language = request.kernel_language && !request.openmp;
-        let (gpus, bitcode, cuda) = (request.gpus.clone(), request.bitcode, request.cuda.clone());
-        Self { cpu, gpus, chosen, kernel_language, bitcode, cuda }
-    }
-
-    /// What links the code for CPU devices is to leave LLVM bitcode.
-    pub fn links_bitcode_for_cpu(&self) -> bool {
-        self.bitcode && self.cpu
-    }
-
-    pub fn gpu(&self) -> bool {
-        !self.gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("nvptx"))
-    }
-}
 
 /// The arguments that go before the user's.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ mod compiler;
 mod flags;
 mod request;
 mod response;
+mod target;
 mod toolkit;
 mod translate;
 
@@ -27,8 +28,9 @@ use crate::environment::prepended;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 use crate::faults::{Fault, RELEASE};
 pub use compiler::{Compiler, KNOWN};
-use flags::{Flags, Target};
+use flags::Flags;
 use request::{Part, Request};
+use target::Target;
 use toolkit::Toolkit;
 pub use toolkit::linked_by_flang;
 

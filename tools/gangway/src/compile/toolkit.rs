@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Language;
-use super::flags::{GPU_TRIPLE, Target};
+use super::target::{GPU_TRIPLE, Target};
 use crate::exit::{FAILURE, Failure};
 use crate::library;
 
