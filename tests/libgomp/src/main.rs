@@ -5,12 +5,34 @@
 //! read their directives (`catalogue`, with `directive`, `selector`, `plan`),
 //! build and run them (`schedule`, with `compile`, `execute`, `verdict`), compare
 //! with the committed lists (`rules`) and write the tables (`report`).
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `arguments` | the command line |
+//! | `process` | compilers and tests, with a limit of time |
+//! | `sources` | the testsuite, unpacked |
+//! | `suite` | the folders of the testsuite |
+//! | `tcl` | words as Tcl splits them |
+//! | `pattern` | patterns of `dg-output` |
+//! | `directive` | `{ dg-... }` in the text of a test |
+//! | `selector` | the selectors of the directives |
+//! | `target` | what holds on this machine |
+//! | `plan` | what is done with a test |
+//! | `catalogue` | which tests there are |
+//! | `compile` | builds tests |
+//! | `execute` | runs a test |
+//! | `verdict` | whether it passed |
+//! | `record` | what came of each test |
+//! | `rules` | the committed lists |
+//! | `report` | the tables of a run |
+//! | `schedule` | builds and runs many tests at once |
 
 mod arguments;
 mod catalogue;
 mod compile;
 mod directive;
 mod execute;
+mod pattern;
 mod plan;
 mod process;
 mod record;

@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::arguments::Device;
 use crate::directive::Directive;
+use crate::pattern::compiled;
 use crate::selector::{Clause, Selector};
 use crate::suite::{Level, Suite};
 use crate::target::{Target, is_level};
-use crate::verdict;
 
 /// What becomes of a test.
 #[derive(Debug, Clone, PartialEq)]
@@ -268,7 +268,7 @@ impl Draft {
         self.plan.options = self.options();
         if let Some(pattern) = &self.plan.output {
             // A pattern that cannot be understood must show now, not when the test has run.
-            verdict::compiled(pattern)?;
+            compiled(pattern)?;
         }
         Ok(Decision::Run(Box::new(self.plan)))
     }
