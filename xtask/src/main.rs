@@ -1,4 +1,14 @@
 //! Build steps that cargo cannot do alone. `cargo xtask help` lists them.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `tree` | the work tree, and its files |
+//! | `exports` | what the linker gets |
+//! | `documents` | pages and examples |
+//! | `compilers` | what the stock compilers need |
+//! | `gpu` | the GPU device runtime |
+//! | `packages` | how build systems find Gangway |
+//! | `stage` | the tree that is installed |
 
 mod compilers;
 mod documents;

@@ -6,7 +6,7 @@ use crate::place::Place;
 use crate::schedule::{self, kind};
 use crate::target::{self, MOST_THREADS};
 use crate::workshare::trips;
-use crate::{debug, icv, share, shared, synchronize};
+use crate::{debug, device_heap, icv, shared, synchronize};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A loop: of the team, or of one thread where there is only one.
@@ -84,7 +84,7 @@ fn start(word: i32, kind: i32, mut this: Loop) {
         this.kind = DEALT;
         // SAFETY: the entry is the thread's own, and written where the kernel starts.
         this.outer = unsafe { POSITIONS.element(thread) };
-        let memory: *mut Loop = share::heap(size_of::<Loop>() as u64).cast();
+        let memory: *mut Loop = device_heap::allocate(size_of::<Loop>() as u64).cast();
         // SAFETY: the memory is of that size, and the entry the thread's own.
         unsafe {
             memory.write(this);

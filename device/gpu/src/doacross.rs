@@ -11,7 +11,7 @@
 use crate::environment::Location;
 use crate::place::Place;
 use crate::target;
-use crate::{debug, share, shared, synchronize};
+use crate::{debug, device_heap, shared, synchronize};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The bounds of one loop of the nest, as clang passes them: it counts iterations from 0, in steps of 1.
@@ -128,7 +128,7 @@ unsafe fn make(loops: u32, bounds: *const Bounds) -> *mut Nest {
         let product = (0..count)
             .fold(1, |product: u64, at| product.saturating_mul(iterations(&[(*bounds.add(at)).trips])));
         let head = size_of::<Nest>() as u64 + 8 * u64::from(loops);
-        let nest: *mut Nest = share::heap(head + 4 * product.div_ceil(BITS)).cast();
+        let nest: *mut Nest = device_heap::allocate(head + 4 * product.div_ceil(BITS)).cast();
         nest.write(Nest { loops, ended: AtomicU32::new(0) });
         for at in 0..count {
             Nest::trips(nest).add(at).write((*bounds.add(at)).trips);

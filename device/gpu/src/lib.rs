@@ -5,6 +5,44 @@
 //!
 //! [`target`] is the only module that knows a kind of GPU. Nothing here may panic, allocate through
 //! Rust or use dynamic dispatch: all of it ends up in somebody else's kernel.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | [`target`] | what the runtime needs of a GPU |
+//! | [`environment`] | structures that compiler, host and runtime share |
+//! | [`device`] | what the host tells about the device |
+//! | [`schedule`] | the arithmetic of loops |
+//! | [`debug`] | checks and traces |
+//! | [`error`] | the `error` directive |
+//! | [`libc`] | the C library's functions that compilers call by themselves |
+//! | [`memory`] | allocators |
+//! | [`device_heap`] | memory of the device's heap, for the runtime itself |
+//! | [`critical`] | exclusion |
+//! | [`atomic`] | objects that are too large for atomic instructions |
+//! | [`lock`] | locks |
+//! | [`icv`] | control variables |
+//! | [`explicit`] | which task a thread is in |
+//! | [`kernel`] | what each thread knows of its kernel |
+//! | [`grid`] | what the hardware is asked |
+//! | [`ompx`] | clang's `ompx.h` |
+//! | [`place`] | where a thread stands among parallel regions |
+//! | [`query`] | the `omp_*` functions that ask and set |
+//! | [`microtask`] | calls of the functions of regions |
+//! | [`team_heap`] | what threads share and is too large for shared memory |
+//! | [`share`] | variables that threads share |
+//! | [`reduction`] | reductions |
+//! | [`task_memory`] | a task in memory |
+//! | [`unfinished`] | tasks with `detach`, and how a task is run |
+//! | [`task`] | tasks and their loops |
+//! | [`synchronize`] | barriers, regions for one thread, flushes |
+//! | [`copyprivate`] | variables that a `single` hands on |
+//! | [`doacross`] | iterations that wait for earlier ones |
+//! | [`worker`] | the main thread and its workers |
+//! | [`parallel`] | parallel regions |
+//! | [`workshare`] | loops dealt in advance |
+//! | [`dispatch`] | loops dealt at run time |
+//! | [`ordered`] | regions in the order of a loop |
+//! | [`start`] | start and end of a kernel |
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
@@ -30,6 +68,7 @@ pub mod environment;
 pub mod error;
 pub mod explicit;
 pub mod grid;
+pub mod device_heap;
 pub mod icv;
 pub mod kernel;
 pub mod libc;
@@ -44,9 +83,11 @@ pub mod query;
 pub mod reduction;
 pub mod schedule;
 pub mod share;
+pub mod start;
 pub mod synchronize;
 pub mod target;
 pub mod task;
+pub mod task_memory;
 pub mod team_heap;
 pub mod unfinished;
 pub mod worker;

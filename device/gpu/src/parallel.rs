@@ -5,7 +5,7 @@ use crate::icv::{self, Controls};
 use crate::microtask::{self, Microtask};
 use crate::place::Place;
 use crate::synchronize;
-use crate::target::{self, WARP};
+use crate::target;
 use crate::worker::{self, Region};
 use crate::{debug, explicit, kernel, share, unfinished};
 use core::ffi::c_void;
@@ -162,13 +162,6 @@ fn size(requested: i32, strict: bool, location: *const Location) -> u32 {
         debug::too_few_threads(location, wanted, most);
     }
     wanted.min(most)
-}
-
-/// Whole warps meet at a barrier of the hardware, and others at one in memory.
-#[must_use]
-#[inline(always)]
-pub fn is_whole_warps(size: u32) -> bool {
-    size.is_multiple_of(WARP)
 }
 
 /// No-ops: the clauses come with the region itself.

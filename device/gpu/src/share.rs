@@ -8,7 +8,7 @@ use crate::environment::LaunchEnvironmentOfClang23;
 use crate::place::Place;
 use crate::shared;
 use crate::target::{self, MOST_THREADS};
-use crate::{debug, kernel, team_heap};
+use crate::{debug, device_heap, kernel, team_heap};
 use core::ffi::c_void;
 
 const STACK_BYTES: u32 = 8192;
@@ -299,24 +299,6 @@ fn offset_in_own_part(address: *mut c_void) -> Option<u32> {
     (offset < Usage::current().bytes(false) as usize).then_some(offset as u32)
 }
 
-/// Memory of the device's heap; the kernel ends if there is none.
-#[must_use]
-pub fn heap(bytes: u64) -> *mut c_void {
-    let memory = target::allocate(bytes);
-    if memory.is_null() {
-        // SAFETY: the texts end with a null byte, and the format has one argument.
-        unsafe {
-            target::print(
-                c"gangway: the device's heap has no %llu bytes left (its size: LIBOMPTARGET_HEAP_SIZE)\n"
-                    .as_ptr(),
-                (&raw const bytes).cast(),
-            );
-        }
-        target::trap();
-    }
-    memory
-}
-
 /// Arguments of a region for which no memory of the heap is needed.
 const MOST_ARGUMENTS: usize = 32;
 
@@ -335,7 +317,7 @@ pub fn arguments(count: u64) -> *mut *mut c_void {
     let memory = if count <= MOST_ARGUMENTS as u64 {
         ARGUMENTS.pointer().cast()
     } else {
-        heap(count * size_of::<*mut c_void>() as u64).cast()
+        device_heap::allocate(count * size_of::<*mut c_void>() as u64).cast()
     };
     // SAFETY: the workers wait at the barrier before the region.
     unsafe { SHARED_ARGUMENTS.set(memory) };

@@ -3,7 +3,7 @@
 use crate::environment::Location;
 use crate::place::Place;
 use crate::target::{self, WARP};
-use crate::{debug, kernel, parallel, shared, unfinished};
+use crate::{debug, kernel, shared, unfinished};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The hardware's barrier for a team that is not the whole block.
@@ -19,11 +19,17 @@ shared! {
     static MEETINGS: u32
 }
 
+/// Whole warps meet at a barrier of the hardware, and others at one in memory.
+#[inline(always)]
+fn is_whole_warps(size: u32) -> bool {
+    size.is_multiple_of(WARP)
+}
+
 /// Whether the hardware has no barrier for a team of that size: it counts warps.
 #[inline(always)]
 fn meets_in_memory(size: u32) -> bool {
     let whole_block = kernel::is_spmd() && size == target::threads_in_block();
-    size > 1 && !whole_block && !parallel::is_whole_warps(size)
+    size > 1 && !whole_block && !is_whole_warps(size)
 }
 
 /// A region of that size starts. In SPMD mode all threads of the block call it, and otherwise the
@@ -51,7 +57,7 @@ pub fn barrier(place: Place) {
     }
     if kernel::is_spmd() && size == target::threads_in_block() {
         target::barrier();
-    } else if parallel::is_whole_warps(size) {
+    } else if is_whole_warps(size) {
         target::barrier_of(TEAM_BARRIER, size);
     } else {
         meet(size);

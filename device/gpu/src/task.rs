@@ -1,137 +1,31 @@
 //! Tasks: the thread that comes to one runs it at once.
 
 use crate::environment::Location;
-use crate::unfinished::{self, Dependences, Event};
-use crate::{explicit, share, target};
+use crate::explicit;
+use crate::task_memory::{Compiler, Header, Task, allocate, header, release};
+use crate::unfinished::{self, Dependences};
 use core::ffi::c_void;
 
-/// `kmp_task_t`, as far as the runtime knows it.
-#[repr(C)]
-pub struct Task {
-    /// Behind the task's own values.
-    pub shareds: *mut c_void,
-    /// An [`Entry`], or an [`EntryOfFlang`].
-    pub entry: *const c_void,
-    part: i32,
-    data: [u64; 2],
-}
-
-const _: () = assert!(size_of::<Task>() == 40);
-
-type Entry = unsafe extern "C" fn(i32, *mut Task) -> i32;
-/// flang's functions return nothing, and a GPU's call says what it expects.
-type EntryOfFlang = unsafe extern "C" fn(i32, *mut Task);
 type Duplicate = unsafe extern "C" fn(*mut Task, *mut Task, i32);
-
-/// What stands before each task.
-#[repr(C, align(16))]
-struct Header {
-    /// How many it has with its values.
-    bytes: u64,
-    state: u32,
-    compiler: Compiler,
-    /// What `detach` names; null without the clause.
-    event: *mut Event,
-}
-
-/// Who has made a task's function.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
-enum Compiler {
-    Clang,
-    Flang,
-}
-
-/// The task has not begun.
-const FRESH: u32 = 0;
-/// Its function has been called.
-const RUNNING: u32 = 1;
-/// An untied task runs in parts: each of them hands it in again for the next one.
-const AGAIN: u32 = 2;
-
-const _: () = assert!(size_of::<Header>() == 32);
-
-fn allocate(bytes: u64, compiler: Compiler) -> *mut Task {
-    let memory: *mut Header = share::heap(size_of::<Header>() as u64 + bytes).cast();
-    // SAFETY: the memory is large enough.
-    unsafe {
-        memory.write(Header { bytes, state: FRESH, compiler, event: core::ptr::null_mut() });
-        memory.add(1).cast()
-    }
-}
-
-/// # Safety
-/// The task is of [`allocate`].
-unsafe fn header(task: *mut Task) -> *mut Header {
-    // SAFETY: the header stands before the task.
-    unsafe { task.cast::<Header>().sub(1) }
-}
-
-/// The task has `detach`.
-///
-/// # Safety
-/// The task is of the runtime's.
-pub unsafe fn set_event(task: *mut Task, event: *mut Event) {
-    // SAFETY: as the caller says.
-    unsafe { (*header(task)).event = event };
-}
-
-/// # Safety
-/// The task is of [`allocate`].
-unsafe fn release(task: *mut Task) {
-    // SAFETY: as the caller says.
-    unsafe { target::release(header(task).cast()) };
-}
 
 /// # Safety
 /// The task is of [`allocate`].
 unsafe fn run(word: i32, task: *mut Task) {
     // SAFETY: as the caller says.
-    unsafe { run_with(word, task, Dependences::NONE) };
-}
-
-/// # Safety
-/// The task is of [`allocate`], and the compiler has filled it. Its dependences are there.
-pub unsafe fn run_with(word: i32, task: *mut Task, dependences: Dependences) {
-    // SAFETY: as the caller says. The function is of the type that its compiler makes.
-    unsafe {
-        let header = header(task);
-        if (*header).state != FRESH {
-            (*header).state = AGAIN;
-            return;
-        }
-        let outer = explicit::enter();
-        loop {
-            (*header).state = RUNNING;
-            let entry = target::opaque((*task).entry);
-            if (*header).compiler == Compiler::Flang {
-                core::mem::transmute::<*const c_void, EntryOfFlang>(entry)(word, task);
-            } else {
-                core::mem::transmute::<*const c_void, Entry>(entry)(word, task);
-            }
-            if (*header).state == RUNNING {
-                break;
-            }
-        }
-        explicit::leave(outer);
-        if unfinished::are_there() && !(*header).event.is_null() {
-            unfinished::returned((*header).event, dependences);
-        }
-        release(task);
-    }
+    unsafe { unfinished::run(word, task, Dependences::NONE) };
 }
 
 /// Hands a task in.
 ///
 /// # Safety
-/// As for [`run_with`].
+/// As for [`unfinished::run`].
 unsafe fn hand_in(word: i32, task: *mut Task, dependences: Dependences) {
     // SAFETY: as the caller says.
     unsafe {
         if unfinished::are_there() {
             unfinished::run_or_put_off(word, task, dependences);
         } else {
-            run_with(word, task, dependences);
+            unfinished::run(word, task, dependences);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Memory in the device's heap for what threads share, where the stack in shared memory is too small.
 //!
 //! In an SPMD kernel all threads of a team ask for a variable of the team's, and must get one memory, or
-//! copies in one: [`share::join`] finds the first thread's copy there.
+//! copies in one: `share::join` finds the first thread's copy there.
 //! None of them waits for the others, as a thread may also ask alone. They find each other's block by
 //! its number: how many blocks the thread has asked for in this kernel. The last thread that gives the
 //! block back gives it to the heap.
 
 use crate::environment::KernelEnvironment;
-use crate::{critical, debug, kernel, share, target};
+use crate::{critical, debug, device_heap, kernel, target};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 
@@ -78,7 +78,7 @@ impl Key {
 /// Fresh memory; the kernel ends if there is none.
 fn fresh(key: Key, bytes: u64, copies: u32) -> *mut Block {
     let all = bytes.saturating_add(size_of::<Head>() as u64).saturating_mul(u64::from(copies));
-    let block: *mut Block = share::heap(all.saturating_add(size_of::<Block>() as u64)).cast();
+    let block: *mut Block = device_heap::allocate(all.saturating_add(size_of::<Block>() as u64)).cast();
     // SAFETY: the memory is large enough.
     unsafe { block.write(Block { next: core::ptr::null_mut(), key, bytes, copies, users: 0 }) };
     block

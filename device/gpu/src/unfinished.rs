@@ -7,16 +7,12 @@
 
 use crate::explicit::{self, Happened};
 use crate::target::{self, MOST_THREADS};
-use crate::task::{self, Task};
-use crate::{share, shared};
+use crate::task_memory::{
+    AGAIN, Compiler, Entry, EntryOfFlang, Event, FRESH, RUNNING, Task, header, release, set_event,
+};
+use crate::{device_heap, shared};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// What a program knows as `omp_event_handle_t`.
-#[repr(C)]
-pub struct Event {
-    fulfilled: AtomicU32,
-}
 
 /// `kmp_depend_info_t`
 #[derive(Clone, Copy)]
@@ -71,7 +67,7 @@ impl Dependences {
         if self.count == 0 {
             return Self::NONE;
         }
-        let memory: *mut Dependence = share::heap((self.count * size_of::<Dependence>()) as u64).cast();
+        let memory: *mut Dependence = device_heap::allocate((self.count * size_of::<Dependence>()) as u64).cast();
         for at in 0..self.count {
             // SAFETY: the memory is large enough.
             unsafe { memory.add(at).write(self.get(at)) };
@@ -156,7 +152,7 @@ fn first() -> *mut Link {
 }
 
 fn append(event: *mut Event, task: *mut Task, word: i32, dependences: Dependences) {
-    let memory: *mut Unfinished = share::heap(size_of::<Unfinished>() as u64).cast();
+    let memory: *mut Unfinished = device_heap::allocate(size_of::<Unfinished>() as u64).cast();
     let next = NOWHERE;
     let depth = explicit::current().depth();
     let unfinished = Unfinished { next, event, task, word, depth, dependences: dependences.kept() };
@@ -224,9 +220,42 @@ unsafe fn finish(place: *mut Link) {
         if task.is_null() {
             target::release(event.cast());
         } else {
-            task::run_with(word, task, dependences);
+            run(word, task, dependences);
         }
         target::release(dependences.start.cast_mut().cast());
+    }
+}
+
+/// Runs a task now.
+///
+/// # Safety
+/// The task is of the runtime's, and the compiler has filled it. Its dependences are there.
+pub unsafe fn run(word: i32, task: *mut Task, dependences: Dependences) {
+    // SAFETY: as the caller says. The function is of the type that its compiler makes.
+    unsafe {
+        let header = header(task);
+        if (*header).state != FRESH {
+            (*header).state = AGAIN;
+            return;
+        }
+        let outer = explicit::enter();
+        loop {
+            (*header).state = RUNNING;
+            let entry = target::opaque((*task).entry);
+            if (*header).compiler == Compiler::Flang {
+                core::mem::transmute::<*const c_void, EntryOfFlang>(entry)(word, task);
+            } else {
+                core::mem::transmute::<*const c_void, Entry>(entry)(word, task);
+            }
+            if (*header).state == RUNNING {
+                break;
+            }
+        }
+        explicit::leave(outer);
+        if are_there() && !(*header).event.is_null() {
+            returned((*header).event, dependences);
+        }
+        release(task);
     }
 }
 
@@ -240,7 +269,7 @@ pub unsafe fn run_or_put_off(word: i32, task: *mut Task, dependences: Dependence
         append(core::ptr::null_mut(), task, word, dependences);
     } else {
         // SAFETY: as the caller says.
-        unsafe { task::run_with(word, task, dependences) };
+        unsafe { run(word, task, dependences) };
     }
 }
 
@@ -314,11 +343,11 @@ pub unsafe extern "C" fn __kmpc_task_allow_completion_event(
     task: *mut Task,
 ) -> *mut Event {
     DETACHED.set();
-    let event: *mut Event = share::heap(size_of::<Event>() as u64).cast();
+    let event: *mut Event = device_heap::allocate(size_of::<Event>() as u64).cast();
     // SAFETY: the memory is large enough, and the task as the caller says.
     unsafe {
         event.write(Event { fulfilled: AtomicU32::new(0) });
-        task::set_event(task, event);
+        set_event(task, event);
     }
     event
 }

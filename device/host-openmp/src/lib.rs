@@ -11,14 +11,19 @@
 //! Here a device is the process itself. A launch is one call of the kernel on
 //! one host thread: a league of one team whose threads are libomp's.
 //!
-//! | module        | entry points                                        |
-//! |---------------|-----------------------------------------------------|
-//! | `kernel`      | start and end of a kernel                           |
-//! | `parallel`    | parallel regions                                    |
-//! | `workshare`   | distribute, worksharing and composite loops         |
-//! | `team`        | ordered parts of loops                              |
-//! | `device`      | where the code runs                                 |
-//! | `block`       | what GPU code asks about its block and shared memory |
+//! | Module | What is in it |
+//! |---|---|
+//! | `fatal` | the end of a program that cannot go on |
+//! | `partition` | who runs which iterations of a static loop |
+//! | `partition_tests` | its tests |
+//! | `libomp` | functions of libomp and of the C library |
+//! | `thread` | what is kept for each thread |
+//! | `device` | entry points: where the code runs |
+//! | `team` | entry points: ordered parts of loops |
+//! | `block` | entry points: what GPU code asks about its block and shared memory |
+//! | `kernel` | entry points: start and end of a kernel |
+//! | `parallel` | entry points: parallel regions |
+//! | `workshare` | entry points: distribute, worksharing and composite loops |
 //!
 //! Who calls: code that flang generated, inside a device image. The crate must
 //! never allocate per launch, panic, or export a name outside LLVM's device

@@ -75,7 +75,7 @@ pub fn as_member(team: &Team, region: impl FnOnce()) {
 /// The result is not used after the thread leaves the region.
 unsafe fn current() -> Option<&'static Membership<'static>> {
     // SAFETY: a membership stays on its thread's stack until the region ends.
-    let membership = unsafe { thread::membership().as_ref() }?;
+    let membership = unsafe { thread::membership().cast::<Membership<'static>>().as_ref() }?;
     // SAFETY: a query without preconditions.
     (membership.level == unsafe { omp_get_level() }).then_some(membership)
 }

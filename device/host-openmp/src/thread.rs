@@ -15,7 +15,6 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::fatal::fatal;
 use crate::libomp::{Location, free, realloc};
-use crate::team::Membership;
 
 /// What the end of a kernel must undo.
 #[derive(Clone, Copy)]
@@ -42,7 +41,8 @@ unsafe extern "C" {
 
 /// A thread's record; room for `capacity` launches follows it in memory.
 struct Record {
-    membership: *const Membership<'static>,
+    /// What `team` keeps on the thread's stack.
+    membership: *const c_void,
     depth: usize,
     capacity: usize,
 }
@@ -168,14 +168,14 @@ pub fn innermost() -> Option<Launch> {
 }
 
 /// The thread's place in the region that it runs, or null.
-pub fn membership() -> *const Membership<'static> {
+pub fn membership() -> *const c_void {
     let record = existing();
     // SAFETY: the record is this thread's.
     if record.is_null() { ptr::null() } else { unsafe { (*record).membership } }
 }
 
 /// Sets the thread's place; returns the one before.
-pub fn set_membership(membership: *const Membership<'static>) -> *const Membership<'static> {
+pub fn set_membership(membership: *const c_void) -> *const c_void {
     let record = reserve();
     // SAFETY: the record is this thread's.
     unsafe { ptr::replace(&raw mut (*record).membership, membership) }

@@ -1,10 +1,11 @@
 //! `allocate`, `deallocate`, `move_alloc`, and pointers (`flang/Runtime/allocatable.h`, `pointer.h`).
 
-use crate::derived::{self, DerivedType};
+use crate::derived;
 use crate::descriptor::{Descriptor, Dimension, Kind, attribute};
 use crate::device::{self, Line};
 use crate::element::{Category, STRUCTURE};
 use crate::export::export;
+use crate::type_table::DerivedType;
 use crate::{assign, text};
 use core::ffi::{CStr, c_char};
 

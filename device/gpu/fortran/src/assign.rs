@@ -5,6 +5,7 @@ use crate::descriptor::{Descriptor, Index, Kind, attribute};
 use crate::device::{self, Line};
 use crate::element::Category;
 use crate::export::export;
+use crate::letter::{letter_bytes, write_letter};
 use core::ffi::c_char;
 
 /// What an assignment may do to its variable.
@@ -182,10 +183,10 @@ unsafe fn copy_elements(to: Descriptor, from: Descriptor) {
 
 /// Blanks from one byte of a text to another.
 unsafe fn fill_with_blanks(text: *mut u8, code: i8, from: usize, to: usize) {
-    let letter = crate::text::letter_bytes(code);
+    let letter = letter_bytes(code);
     for at in (from..to).step_by(letter) {
         // SAFETY: the text has the bytes.
-        unsafe { crate::text::write_letter(text.add(at), letter, u32::from(b' ')) };
+        unsafe { write_letter(text.add(at), letter, u32::from(b' ')) };
     }
 }
 

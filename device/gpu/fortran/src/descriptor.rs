@@ -3,8 +3,8 @@
 //! A descriptor has as many dimensions as its rank says, and behind them, if a bit says so, an addendum
 //! with the derived type. So there is never a reference to one as a whole: [`Descriptor`] is its address.
 
-use crate::derived::DerivedType;
 use crate::device::{self, Line};
+use crate::type_table::DerivedType;
 
 /// The most dimensions that Fortran allows.
 pub const RANKS: usize = 15;

@@ -9,7 +9,25 @@
 //! Functions run in the thread that calls them. An error that the Fortran library ends the program
 //! for, such as arrays that do not conform, ends the kernel with a message.
 //!
-//! `device`, `descriptor` and `element` are what the modules with flang's functions are made of.
+//! | Module | What is in it |
+//! |---|---|
+//! | `export` | how a function is exported |
+//! | [`device`] | messages, and memory of the device's heap |
+//! | [`letter`] | the letters of a text |
+//! | [`type_table`] | how the compiler describes derived types |
+//! | [`descriptor`] | descriptors of variables |
+//! | [`element`] | types of elements |
+//! | [`derived`] | objects of derived types |
+//! | [`assign`] | assignment |
+//! | [`construct`] | array constructors |
+//! | [`inquire`] | bounds, shapes and sizes |
+//! | [`product`] | products of matrices and vectors |
+//! | [`rearrange`] | functions that put elements elsewhere |
+//! | [`reduce`] | reductions |
+//! | [`text`] | texts |
+//! | [`allocate`] | allocatable variables and pointers |
+//! | [`locate`] | searches |
+//! | [`shift`] | shifts |
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(target_arch = "nvptx64", feature(linkage, core_intrinsics, link_llvm_intrinsics))]
@@ -25,12 +43,14 @@ pub mod descriptor;
 pub mod device;
 pub mod element;
 pub mod inquire;
+pub mod letter;
 pub mod locate;
 pub mod product;
 pub mod rearrange;
 pub mod reduce;
 pub mod shift;
 pub mod text;
+pub mod type_table;
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
 #[cfg(target_arch = "nvptx64")]

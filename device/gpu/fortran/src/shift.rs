@@ -5,7 +5,7 @@ use crate::device::{self, Line};
 use crate::element::Category;
 use crate::export::export;
 use crate::rearrange::{copy_element, extents};
-use crate::text;
+use crate::letter::{letter_bytes, write_letter};
 use core::ffi::c_char;
 
 /// The subscripts of a section: those of an element without one of them.
@@ -79,9 +79,9 @@ unsafe fn fill_end(to: *mut u8, source: Descriptor, boundary: Descriptor, sectio
         if !boundary.is_null() {
             copy_element(to, boundary.at(section), source, line);
         } else if Category::of(source.code()) == Category::Character {
-            let bytes = text::letter_bytes(source.code());
+            let bytes = letter_bytes(source.code());
             for at in (0..source.element()).step_by(bytes) {
-                text::write_letter(to.add(at), bytes, u32::from(b' '));
+                write_letter(to.add(at), bytes, u32::from(b' '));
             }
         } else if !source.derived().is_null() {
             device::fail(line, c"`eoshift` of a derived type needs a boundary");

@@ -5,6 +5,16 @@
 //! even read it for programs without them. `memcpy`, `memset`, `memcmp` and `strlen` are in the
 //! device runtime, since compilers call them by themselves.
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `export` | how a function is exported |
+//! | `arithmetic` | quotients and absolute values |
+//! | `array` | searching and sorting |
+//! | `letter` | kinds of letters |
+//! | `memory` | bytes of memory |
+//! | `text` | texts |
+//! | `number` | numbers in texts |
+//!
 //! The locale is always "C". Nothing sets `errno`, which device code does not have.
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]

@@ -5,6 +5,17 @@
 //! `sin` itself, as Fortran does. Here are both. The elementary functions are those of the `libm`
 //! crate; what a processor does exactly in one instruction is done so ([`target`]).
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `export` | how a function is exported |
+//! | [`target`] | what a processor does in one instruction |
+//! | `complex` | complex numbers |
+//! | `rounding` | rounding |
+//! | `special` | special functions |
+//! | `elementary` | elementary functions |
+//! | `fortran` | what flang calls |
+//! | `libdevice` | the names of NVIDIA's libdevice |
+//!
 //! This is a package of its own and a member of its own in the archive, so that the linker does not
 //! even read it for programs without mathematics. Nothing here knows of threads or teams.
 

@@ -9,6 +9,15 @@
 //! the driver provides. Where the image has this crate for another reason, they come here as
 //! well ([`stdio`]).
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `block` | the block of a host call |
+//! | `string` | functions on texts and memory |
+//! | `process` | the process and its environment |
+//! | [`stdio`] | streams |
+//! | `exceptions` | libstdc++'s functions that throw |
+//! | `fortran` | Fortran's output and `stop` |
+//!
 //! Where nobody serves host calls, as under LLVM's `libomptarget`, what is written goes to
 //! the driver's `vprintf`.
 
