@@ -1,8 +1,8 @@
 //! The queue of a stream: which thread runs its operations, when they may begin, and which threads
 //! are told that they have ended.
 //!
-//! Called by streams and by the pool. This is the part that must not lose a
-//! wake-up, and what `loom_tests` checks. Rules that it lives by:
+//! Called by streams and by the pool. This is the part that must not lose a wake-up, and what
+//! `loom_tests` checks. Rules that it lives by:
 //!
 //! * Positions are counted: the n-th entry of a stream's life is done when `completed >= n`.
 //! * A thread that moves the state to `Running`, under the lock, runs entries until it moves it
@@ -88,8 +88,8 @@ enum State {
     Blocked,
 }
 
-/// The operations of a stream, which it outlives while they are not done. No two share a cache line,
-/// as different threads use them.
+/// The operations of a stream, which they outlive while they are not done. No two share a cache
+/// line, as different threads use them.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Queue {
