@@ -25,27 +25,57 @@ fn modules_use_those_above_them() {
     gangway_layers::check(env!("CARGO_MANIFEST_DIR"));
 }
 
-#[test]
-fn crates_use_those_below_them() {
+/// The folders of all crates of the workspace.
+fn members() -> Vec<String> {
     let root = read("Cargo.toml");
     let members = root.split_once("members = [").unwrap().1.split_once(']').unwrap().0;
-    let members: Vec<&str> = members.split('"').skip(1).step_by(2).collect();
-    let line = |member: &str| CRATES.iter().position(|line| line.contains(&member));
+    members.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The crates below a folder, by name.
+fn crates(folder: &str) -> BTreeMap<String, String> {
     let name =
         |manifest: &str| manifest.split_once("name = \"").unwrap().1.split('"').next().unwrap().to_owned();
-    let lines: BTreeMap<String, usize> = members
-        .iter()
-        .filter(|member| member.starts_with("frontends/"))
-        .map(|member| (name(&read(&format!("{member}/Cargo.toml"))), line(member).expect(member)))
+    let found = members().into_iter().filter(|member| member.starts_with(folder));
+    found.map(|member| (name(&read(&format!("{member}/Cargo.toml"))), member)).collect()
+}
+
+/// What a crate uses of the repository's.
+fn dependencies(member: &str) -> Vec<String> {
+    let manifest = read(&format!("{member}/Cargo.toml"));
+    let names = manifest.lines().filter_map(|line| line.split_once(['.', ' ', '=']));
+    names.map(|(name, _)| name.to_owned()).filter(|name| name.starts_with("gangway-")).collect()
+}
+
+#[test]
+fn crates_use_those_below_them() {
+    let line = |member: &str| CRATES.iter().position(|line| line.contains(&member));
+    let lines: BTreeMap<String, usize> = crates("frontends/")
+        .into_iter()
+        .map(|(name, member)| (name, line(&member).expect(&member)))
         .collect();
     assert_eq!(lines.len(), CRATES.concat().len(), "{lines:?}");
-    for member in members {
+    for member in members() {
         // Those that are no front end's stand below all of them.
-        let own = line(member).unwrap_or(0);
-        for dependency in read(&format!("{member}/Cargo.toml")).lines() {
-            let dependency = dependency.split(['.', ' ', '=']).next().unwrap();
-            let below = lines.get(dependency).is_none_or(|&line| line < own);
+        let own = line(&member).unwrap_or(0);
+        for dependency in dependencies(&member) {
+            let below = lines.get(&dependency).is_none_or(|&line| line < own);
             assert!(below, "{member}: uses `{dependency}`, which does not stand below it");
+        }
+    }
+}
+
+/// The virtual GPU stands in for a driver of others. It shares the common room with the runtime,
+/// and nothing else; tests may use more.
+#[test]
+fn the_virtual_gpu_shares_only_the_common_room() {
+    for (folder, allowed) in [("common/", &["common/"][..]), ("vgpu/", &["vgpu/", "common/"])] {
+        let allowed = allowed.iter().chain(&["tests/"]).flat_map(|folder| crates(folder));
+        let allowed: BTreeMap<String, String> = allowed.collect();
+        for member in crates(folder).into_values() {
+            for dependency in dependencies(&member) {
+                assert!(allowed.contains_key(&dependency), "{member}: uses `{dependency}`");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `libgangway-ending.so`, which `gangway run` has the loader put before a program.
 //!
 //! `_exit` and `_Exit` end a process without calling anybody. Here they call what the recorder of a
-//! report or a trace has asked for (`runtime/trace/src/ending.rs`), and then do the same. So does
+//! report or a trace has asked for (`common/trace/src/ending.rs`), and then do the same. So does
 //! `raise` of a signal that ends the process: handlers of crashes, Python's `faulthandler` among
 //! them, restore the system's handling and raise their signal again, within the handler.
 //!
