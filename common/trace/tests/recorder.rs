@@ -4,27 +4,17 @@
 //! (`as_child`) and looks at the files that leaves.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use std::time::Duration;
 
+use gangway_commands::{Ran, Run, again};
 use gangway_trace::{Kind, Location, Report, Shape, Span};
 use serde_json::Value;
 
 const SCRATCH: &str = "GANGWAY_TRACE_TEST_SCRATCH";
 
 /// Runs the named test again in a child with a scratch directory; `None` in the child.
-fn as_child(test: &str, variables: &[(&str, &str)], scratch: &Path) -> Option<Output> {
-    if std::env::var_os(SCRATCH).is_some() {
-        return None;
-    }
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(SCRATCH, scratch)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(output)
+fn as_child(test: &str, variables: &[(&str, &str)], scratch: &Path) -> Option<Ran> {
+    Some(again(test)?.env(SCRATCH, scratch).envs(variables.iter().copied()).run().succeeded())
 }
 
 fn scratch() -> PathBuf {
@@ -194,8 +184,7 @@ fn an_unwritable_file_is_a_message() {
         "gangway: cannot write the trace to {}: No such file or directory (os error 2)",
         directory.path().join("no/such/place.json").display()
     );
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains(&expected), "{said}");
+    output.told(&[&expected]);
 }
 
 #[test]
@@ -210,14 +199,12 @@ fn nothing_is_recorded_unless_asked() {
         gangway_trace::finish();
         return;
     };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("gangway: GANGWAY_REPORT is 'maybe', expected 1, text[:FILE]"), "{said}");
+    output.told(&["gangway: GANGWAY_REPORT is 'maybe', expected 1, text[:FILE]"]);
 }
 
 /// Nobody calls `finish`: neither handlers of `exit` nor destructors run.
 #[test]
 fn survives_every_end() {
-    use std::os::unix::process::ExitStatusExt;
     const END: &str = "GANGWAY_TRACE_TEST_END";
     let directory = tempfile::tempdir().unwrap();
     if std::env::var_os(SCRATCH).is_some() {
@@ -254,16 +241,9 @@ fn survives_every_end() {
         ("hang-up", Some(libc::SIGHUP), None),
         ("fault", Some(libc::SIGSEGV), None),
     ] {
-        // Whoever starts tests in the background has programs ignore signals.
-        let output = Command::new("/usr/bin/env")
-            .arg("--default-signal")
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "survives_every_end", "--nocapture", "--test-threads=1"])
-            .env(SCRATCH, directory.path())
-            .env(END, end)
-            .output()
-            .unwrap();
-        assert_eq!((output.status.signal(), output.status.code()), (signal, code), "{end}");
+        let mut child = again("survives_every_end").unwrap();
+        let ran = child.env(SCRATCH, directory.path()).env(END, end).run();
+        assert_eq!((ran.signal(), ran.code()), (signal, code), "{ran}");
         let report = read(&directory.path().join(format!("{end}.report")));
         assert_eq!(report["kernels"][0]["count"], 7, "{end}");
         assert_eq!(report["notes"][0]["text"], "it ends", "{end}");
@@ -327,13 +307,8 @@ fn what_has_not_ended_is_named_with_its_age() {
         drop(running);
         return;
     }
-    Command::new("/usr/bin/env")
-        .arg("--default-signal")
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "what_has_not_ended_is_named_with_its_age", "--test-threads=1"])
-        .env(SCRATCH, directory.path())
-        .output()
-        .unwrap();
+    let mut child = again("what_has_not_ended_is_named_with_its_age").unwrap();
+    child.env(SCRATCH, directory.path()).run().ended_by(libc::SIGINT);
     let report = read(&directory.path().join("report.json"));
     assert_eq!(report["running"].as_array().unwrap().len(), 1, "{report}");
     assert_eq!(report["running"][0]["name"], "hangs");
@@ -377,9 +352,8 @@ fn an_unwritable_file_is_told_at_the_start() {
         eprintln!("the program runs");
         return;
     };
-    let said = String::from_utf8_lossy(&output.stderr);
-    let (before, _) = said.split_once("the program runs").unwrap();
-    assert!(before.contains(&format!("the report cannot be written to {}", place.display())), "{said}");
+    let (before, _) = output.stderr.split_once("the program runs").unwrap();
+    assert!(before.contains(&format!("the report cannot be written to {}", place.display())), "{output}");
 }
 
 /// The signal of the limit would end the program.
@@ -402,12 +376,11 @@ fn a_full_disk_leaves_old_files_and_the_status() {
         gangway_trace::finish();
         return;
     };
-    let said = String::from_utf8_lossy(&output.stderr);
     for (what, name) in ["the report", "the trace"].into_iter().zip(names) {
         let file = directory.path().join(name);
         assert_eq!(std::fs::read(&file).unwrap(), b"old");
         let message = format!("gangway: cannot write {what} to {}: File too large", file.display());
-        assert!(said.contains(&message), "{said}");
+        assert!(output.stderr.contains(&message), "{output}");
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
 }

@@ -78,7 +78,7 @@ fn linked_in_every_way() {
         "executable",
         FileType::Shared,
     );
-    workshop.run("strip", &["pie", "-o", "stripped"]);
+    workshop.tool("strip", &["pie", "-o", "stripped"]);
     check_program(&workshop.read("stripped"), "executable", FileType::Shared);
 }
 
@@ -89,7 +89,7 @@ fn objects_and_archives() {
     workshop.write("other.c", "void f(int *x) {\n#pragma omp target map(tofrom: *x)\n++*x; }\n");
     workshop.clang("other.o", &["-c", "other.c"]);
     workshop.write("note.txt", "not code\n");
-    workshop.run("ar", &["rcs", "lib.a", "program.o", "note.txt", "other.o"]);
+    workshop.tool("ar", &["rcs", "lib.a", "program.o", "note.txt", "other.o"]);
     let library = workshop.read("lib.a");
     let contents = contents(&library).unwrap();
     assert_eq!((contents.container, &contents.problems[..]), ("archive", &[][..]));
@@ -100,7 +100,7 @@ fn objects_and_archives() {
         let at = image.offset as usize;
         assert_eq!(&library[at..at + image.size() as usize], image.parts[0]);
     }
-    workshop.run("ar", &["rcsT", "thin.a", "program.o"]);
+    workshop.tool("ar", &["rcsT", "thin.a", "program.o"]);
     let thin = workshop.read("thin.a");
     assert!(matches!(gangway_image::contents(&thin), Err(Error::Unsupported { .. })));
 }
@@ -109,7 +109,7 @@ fn objects_and_archives() {
 fn several_targets_in_one_object() {
     let workshop = Workshop::new();
     workshop.write("kernel.c", "void f(int *x) {\n#pragma omp target map(tofrom: *x)\n++*x; }\n");
-    workshop.run(
+    workshop.tool(
         "clang-22",
         &[
             "-fopenmp",
@@ -136,7 +136,7 @@ fn several_targets_in_one_object() {
 #[test]
 fn bitcode_names_its_triple() {
     let workshop = Workshop::new();
-    workshop.run("clang-22", &["-O1", "-emit-llvm", "-c", "program.c", "-o", "program.bc"]);
+    workshop.tool("clang-22", &["-O1", "-emit-llvm", "-c", "program.c", "-o", "program.bc"]);
     let module = workshop.read("program.bc");
     let triple = Some("x86_64-pc-linux-gnu".to_owned());
     assert_eq!(bitcode::triple(&module), triple);
@@ -205,7 +205,7 @@ fn ptx_text() {
          __attribute__((nvptx_kernel)) void kern(int *x) { *x = counter + table[2]; }\n\
          void helper(int *x) { *x = 2; }\n",
     );
-    workshop.run(
+    workshop.tool(
         "clang-22",
         &[
             "--target=nvptx64-nvidia-cuda",
@@ -245,7 +245,7 @@ fn legacy_entries() {
          int main(void) { return 0; }\n",
     );
     for (output, flags) in [("old.o", "-c"), ("old", "-O0"), ("old-fixed", "-no-pie")] {
-        workshop.run("clang-22", &[flags, "old.c", "-o", output]);
+        workshop.tool("clang-22", &[flags, "old.c", "-o", output]);
         let file = workshop.read(output);
         let tables = gangway_image::entry::tables(&file).unwrap();
         let [table] = &tables[..] else { panic!("{tables:?}") };
@@ -280,6 +280,6 @@ fn dynamic_section() {
     let rpath = workshop.clang("rpath", &["program.c", "-Wl,-rpath,/a", "-Wl,--disable-new-dtags"]);
     assert_eq!(gangway_image::search_paths(&rpath).unwrap(), (Some("/a"), None));
     // The loader needs no section headers, so neither do these.
-    workshop.run("llvm-objcopy-22", &["--strip-sections", "runpath", "bare"]);
+    workshop.tool("llvm-objcopy-22", &["--strip-sections", "runpath", "bare"]);
     assert_eq!(gangway_image::search_paths(&workshop.read("bare")).unwrap().1, Some("/a:/b"));
 }

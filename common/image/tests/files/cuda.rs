@@ -41,7 +41,7 @@ fn object(workshop: &Workshop, kernel: &str) -> String {
     let (source, image, output) = (format!("{kernel}.cu"), format!("{kernel}.fatbin"), format!("{kernel}.o"));
     workshop.write(&source, HOST.replace("KERNEL", kernel));
     workshop.write(&image, fatbin(kernel));
-    workshop.run(
+    workshop.tool(
         "clang-22",
         &[
             "-x",
@@ -86,7 +86,7 @@ fn objects_and_programs_of_cuda_compilers() {
     assert_eq!(file[offset..offset + fatbin("first").len()], fatbin("first"));
 
     for flags in [&["-O1"][..], &["-no-pie"], &["-s"], &["-fuse-ld=lld", "-s"]] {
-        workshop.run("clang-22", &[flags, &["-w", "runtime.c", &one, &two, "-o", "program"]].concat());
+        workshop.tool("clang-22", &[flags, &["-w", "runtime.c", &one, &two, "-o", "program"]].concat());
         let file = workshop.read("program");
         assert_eq!(kernels(&contents(&file).unwrap(), ".nv_fatbin"), ["first", "second"], "{flags:?}");
     }
@@ -105,7 +105,7 @@ fn a_fat_binary_elsewhere_is_found_by_its_record() {
          record = {0x466243b1, 1, image, 0};\nint main(void) { return 0; }\n",
     );
     for flags in [&["-c"][..], &["-O1"], &["-no-pie", "-s"]] {
-        workshop.run("clang-22", &[flags, &["host.c", "-o", "host"]].concat());
+        workshop.tool("clang-22", &[flags, &["host.c", "-o", "host"]].concat());
         let file = workshop.read("host");
         assert_eq!(kernels(&contents(&file).unwrap(), ".rodata"), ["hidden"], "{flags:?}");
     }
@@ -116,7 +116,7 @@ fn damage_does_not_hide_the_others() {
     let workshop = Workshop::new();
     let (one, two) = (object(&workshop, "first"), object(&workshop, "second"));
     workshop.write("runtime.c", RUNTIME);
-    workshop.run("clang-22", &["-w", "runtime.c", &one, &two, "-o", "program"]);
+    workshop.tool("clang-22", &["-w", "runtime.c", &one, &two, "-o", "program"]);
     let mut file = workshop.read("program");
     let offset = contents(&file).unwrap().images[0].offset as usize;
     // The size of the first: beyond the file's end.

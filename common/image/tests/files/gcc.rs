@@ -67,7 +67,7 @@ fn nvptx_record() {
     let workshop = Workshop::new();
     workshop.write("host.c", [NVPTX, HOST].concat());
     for flags in [&["-O1"][..], &["-no-pie"], &["-O2", "-s"], &["-fuse-ld=lld", "-s"]] {
-        workshop.run("clang-22", &[flags, &["host.c", "-o", "host"]].concat());
+        workshop.tool("clang-22", &[flags, &["host.c", "-o", "host"]].concat());
         check_nvptx(&contents(&workshop.read("host")).unwrap(), 2);
     }
 }
@@ -79,7 +79,7 @@ fn gcn_record() {
     let elf = workshop.clang_for("amdgcn-amd-amdhsa", "gfx908", "image", &["-x", "c", "k.c"]);
     workshop.write("host.c", [&GCN.replace("SIZE", &elf.len().to_string()), HOST].concat());
     for flags in [&["-O1"][..], &["-no-pie", "-s"]] {
-        workshop.run("clang-22", &[flags, &["host.c", "-o", "host"]].concat());
+        workshop.tool("clang-22", &[flags, &["host.c", "-o", "host"]].concat());
         let file = workshop.read("host");
         let contents = contents(&file).unwrap();
         let [image] = &contents.images[..] else { panic!("{:?}", contents.images) };
@@ -104,13 +104,13 @@ fn real_gcc() {
          int main(void) { int x = 1;\n#pragma omp target map(tofrom: x)\nx += counter;\nreturn x; }\n",
     );
     let gcc = ["-O2", "-fopenmp", "-foffload=nvptx-none"];
-    workshop.run(&compiler, &[&gcc[..], &["g.c", "-o", "g", "-s"]].concat());
+    workshop.tool(&compiler, &[&gcc[..], &["g.c", "-o", "g", "-s"]].concat());
     let program = workshop.read("g");
     let found = contents(&program).unwrap();
     assert!(found.images[0].parts.len() > 1, "GCC adds its libraries' modules");
     check_nvptx(&found, found.images[0].parts.len());
 
-    workshop.run(&compiler, &[&gcc[..], &["-c", "g.c", "-o", "g.o"]].concat());
+    workshop.tool(&compiler, &[&gcc[..], &["-c", "g.c", "-o", "g.o"]].concat());
     let object = workshop.read("g.o");
     let found = contents(&object).unwrap();
     assert_eq!(found.images[0].producer, Producer::Gcc(GccTarget::Bytecode));

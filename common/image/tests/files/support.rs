@@ -1,12 +1,11 @@
 //! Builds the files that the tests read, with the stock compilers.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::ops::Deref;
 
-use tempfile::TempDir;
+use gangway_commands::Folder;
 
 /// A directory of sources and what compilers make of them.
-pub struct Workshop(TempDir);
+pub struct Workshop(Folder);
 
 pub const OFFLOAD: &[&str] = &["-O1", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
 
@@ -33,44 +32,29 @@ int main(void) {
 
 impl Workshop {
     pub fn new() -> Self {
-        let workshop = Workshop(tempfile::tempdir().unwrap());
+        let workshop = Workshop(Folder::new());
         workshop.write("program.c", SOURCE);
         workshop
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        std::fs::write(self.path(name), content).unwrap();
-    }
-
-    /// Runs a tool here; a test cannot say anything without it.
-    pub fn run(&self, tool: &str, arguments: &[&str]) {
-        let output = Command::new(tool).current_dir(self.0.path()).args(arguments).output();
-        let output = output.unwrap_or_else(|error| panic!("{tool}: {error}; these tests need it installed"));
-        assert!(
-            output.status.success(),
-            "{tool} {arguments:?}:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
-
     /// clang-22 with offloading to this machine; gives the file's content.
     pub fn clang(&self, output: &str, arguments: &[&str]) -> Vec<u8> {
-        self.run("clang-22", &[OFFLOAD, arguments, &["-o", output]].concat());
+        self.tool("clang-22", &[OFFLOAD, arguments, &["-o", output]].concat());
         self.read(output)
     }
 
     /// clang-22 for a GPU, without any of the vendor's libraries.
     pub fn clang_for(&self, target: &str, processor: &str, output: &str, arguments: &[&str]) -> Vec<u8> {
         let (target, processor) = (format!("--target={target}"), format!("-mcpu={processor}"));
-        self.run("clang-22", &[&[&*target, &*processor, "-nogpulib", "-o", output], arguments].concat());
+        self.tool("clang-22", &[&[&*target, &*processor, "-nogpulib", "-o", output], arguments].concat());
         self.read(output)
     }
+}
 
-    pub fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
-        std::fs::read(self.0.path().join(name)).unwrap()
+impl Deref for Workshop {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
     }
 }
