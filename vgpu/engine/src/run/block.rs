@@ -4,11 +4,12 @@ use gangway_interpreter::FaultKind;
 use gangway_ptx::meaning::Barrier;
 use gangway_ptx::{Meaning, Opcode};
 
+use super::barriers::Barriers;
 use super::job::Job;
 use super::pace::Pace;
 use super::report;
 use super::slot::{Member, Part, Slot, Step};
-use super::warp::{BlockState, FUEL};
+use super::time::FUEL;
 use crate::device::{Device, Held};
 
 /// What a round among the warps of a block came to.
@@ -27,7 +28,7 @@ pub(crate) struct Round {
 /// What a block needs to run. Kept from block to block.
 pub(crate) struct Block {
     /// Behind a pointer, because warps keep one to it.
-    state: Box<BlockState>,
+    barriers: Box<Barriers>,
     slots: Vec<Slot>,
     /// The warps, as fibers want them: one each, or all of them on the first one's.
     members: Vec<Member>,
@@ -51,7 +52,7 @@ impl Block {
     #[must_use]
     pub fn new() -> Self {
         Block {
-            state: Box::default(),
+            barriers: Box::default(),
             slots: Vec::new(),
             members: Vec::new(),
             job: 0,
@@ -83,9 +84,9 @@ impl Block {
             self.slots.push(Slot::new()?);
         }
         self.warps = job.extent.warps();
-        let state: *const BlockState = &*self.state;
+        let barriers: *const Barriers = &*self.barriers;
         for (slot, index) in self.slots[..self.warps].iter_mut().zip(0..) {
-            slot.assign(job, index, state)?;
+            slot.assign(job, index, barriers)?;
         }
         self.members.clear();
         self.members.extend(self.slots[..self.warps].iter().map(Slot::member));
@@ -104,7 +105,7 @@ impl Block {
         worker: u32,
     ) -> Result<(), FaultKind> {
         self.assign(device, job)?;
-        self.state.start(job.extent.threads);
+        self.barriers.start(job.extent.threads);
         // At the end of the memory, so that what runs over it comes to pages without access.
         let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
         let shared = shared - job.room.shared.next_multiple_of(256);
@@ -135,7 +136,7 @@ impl Block {
             let slot = &mut self.slots[number];
             let step = slot.step(fuel);
             if self.abreast {
-                self.pace.ran(number, slot.used(), slot.host().met.take());
+                self.pace.ran(number, slot.used(), slot.host().time.take_met());
             }
             match step {
                 Step::Turn => round.turned = true,
@@ -152,14 +153,14 @@ impl Block {
                     return round;
                 }
             }
-            if self.state.completed.take() {
+            if self.barriers.take_completed() {
                 self.met = true;
                 if self.abreast {
                     let slots = &self.slots;
-                    self.pace.release(number, |number| slots[number].host().waits.get());
+                    self.pace.release(number, |number| slots[number].host().wait.is_for_block());
                 }
                 for slot in &self.slots[..self.warps] {
-                    slot.host().waits.set(false);
+                    slot.host().wait.end_for_block();
                 }
             }
             if job.ending.has_come() {
@@ -185,7 +186,7 @@ impl Block {
     /// ever will.
     #[must_use]
     pub fn waits_for_the_grid(&self) -> bool {
-        self.slots[..self.warps].iter().any(|slot| !slot.done && slot.host().grid.get().is_some())
+        self.slots[..self.warps].iter().any(|slot| !slot.done && slot.host().wait.for_grid().is_some())
     }
 
     /// Whether none of its warps waits for a generation of the grid that has passed, this one being
@@ -193,7 +194,7 @@ impl Block {
     #[must_use]
     pub fn waits_for(&self, generation: u64) -> bool {
         let waiting = self.slots[..self.warps].iter().filter(|slot| !slot.done);
-        waiting.filter_map(|slot| slot.host().grid.get()).all(|waited| waited == generation)
+        waiting.filter_map(|slot| slot.host().wait.for_grid()).all(|waited| waited == generation)
     }
 
     /// Whether a warp can run.
@@ -209,7 +210,7 @@ impl Block {
         let mut free = 0;
         let mut waiting = false;
         for slot in self.slots[..self.warps].iter().filter(|slot| !slot.done) {
-            if slot.host().waits.get() {
+            if slot.host().wait.is_for_block() {
                 waiting = true;
             } else {
                 // SAFETY: the fiber does not run.
@@ -217,13 +218,13 @@ impl Block {
             }
         }
         let arrives = |opcode: &Opcode| opcode.meaning == Meaning::Barrier(Barrier::Arrive);
-        waiting && self.state.is_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
+        waiting && self.barriers.are_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
     }
 
     /// The fault of a block of which no warp will ever run again.
     pub fn deadlock(&self, device: &Device, job: &Job) {
         let left = || self.slots[..self.warps].iter().filter(|slot| !slot.done);
-        if let Some(slot) = left().find(|slot| slot.host().waits.get()).or_else(|| left().next()) {
+        if let Some(slot) = left().find(|slot| slot.host().wait.is_for_block()).or_else(|| left().next()) {
             job.ending.fail(report::deadlock(device, job, slot));
         }
     }

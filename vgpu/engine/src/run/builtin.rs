@@ -114,7 +114,7 @@ unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, 
                 // SAFETY: as the caller promises.
                 *parameter = unsafe { values(arguments, index, size) };
             }
-            host.meet(warp, SERVICE);
+            host.time.meet(&mut warp.fuel, SERVICE);
             let mut failed = None;
             for lane in (0..LANES).filter(|lane| lanes >> lane & 1 != 0) {
                 let caller = Caller { block: warp.block, thread: warp.thread.map(|side| side[lane]) };

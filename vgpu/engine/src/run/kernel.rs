@@ -48,8 +48,8 @@ impl LaunchedKernel {
         &self.program.describe(self.id).name
     }
 
-    /// Makes the kernel's own code; why there is none, if so. `whole` says whether blocks have warps
-    /// of which no lane is missing.
+    /// Makes the kernel's own code; why there is none, if so. `whole` says whether blocks have
+    /// warps of which no lane is missing.
     pub fn compile(&mut self, whole: bool) -> Result<(), FaultKind> {
         let converged = whole.then(|| self.code(self.function, Flavour::Converged));
         let code = match converged {

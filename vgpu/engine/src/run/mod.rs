@@ -1,20 +1,24 @@
 //! Running kernels.
 //!
-//! A launch is a [`Job`](job::Job): its [`kernel`], its [`extent`], the [`room`] that it has, the blocks
-//! that are left ([`handout`]), the barrier of its [`grid`], and how it ends ([`ending`]). The [`Pool`] lets threads take part in it, each with a
-//! [`Worker`](worker::Worker) that takes blocks. A [`Block`](block::Block) lets its warps run in
-//! turns. A warp is a [`Slot`](slot::Slot) with a fiber, on which compiled code runs. What
-//! compiled code asks for while it runs goes to its [`WarpHost`](warp::WarpHost). Signals are
-//! made into faults by [`trap`], and faults into reports by [`report`].
+//! A launch is a [`Job`](job::Job): its [`kernel`], the [`extent`] of grid and blocks, the
+//! [`order`] of warps, the [`room`] of blocks and threads, the blocks that are left ([`handout`]),
+//! the barrier of its [`grid`], and its [`ending`]. The [`Pool`] lets threads take part in it, each
+//! with a [`Worker`](worker::Worker) that takes blocks. A [`Block`](block::Block) lets its warps
+//! run in turns, and has their [`barriers`]. A warp is a [`Slot`](slot::Slot) with a fiber, on
+//! which compiled code runs. What compiled code asks for while it runs goes to its
+//! [`WarpHost`](warp::WarpHost), with the [`time`] of the warp, what it may [`wait`] for, and its
+//! [`failure`]. Signals are made into faults by [`trap`], and faults into reports by [`report`].
 
 mod arena;
 mod at_once;
 mod barrier;
+mod barriers;
 mod block;
 mod builtin;
 mod clock;
 mod ending;
 mod extent;
+mod failure;
 mod fiber;
 mod grid;
 mod handout;
@@ -33,7 +37,9 @@ mod room;
 mod slot;
 #[cfg(test)]
 mod tests;
+mod time;
 mod trap;
+mod wait;
 mod warp;
 mod worker;
 

@@ -17,12 +17,12 @@ use crate::functions::Position;
 pub(crate) fn fault(device: &Device, job: &Job, slot: &Slot) -> Box<Fault> {
     // SAFETY: the fiber does not run.
     let warp = unsafe { &*slot.warp() };
-    if let Some(failure) = slot.host().failure.take() {
+    if let Some(failure) = slot.host().failures.take_failure() {
         // The call's own code ends where it returns to.
         let at = job.program().functions().find(failure.pc.wrapping_sub(1));
         return Fault::new(device, job.kernel.name(), &failure.kind, &place(job, warp, at, failure.lanes));
     }
-    let Some(trap) = slot.host().trap.take() else {
+    let Some(trap) = slot.host().failures.take_trap() else {
         return Fault::new(
             device,
             job.kernel.name(),

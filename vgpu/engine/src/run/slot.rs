@@ -11,11 +11,12 @@ use corosensei::CoroutineResult;
 use gangway_device_memory::Space;
 use gangway_interpreter::FaultKind;
 
+use super::barriers::Barriers;
 use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause, RESERVE};
 use super::job::Job;
 use super::local::{LOCAL_START, LocalMemory};
 use super::trap::{self, Running};
-use super::warp::{BlockState, WarpHost};
+use super::warp::WarpHost;
 use crate::abi::{ALL, Converged, Flavour, LANES, Masked, Warp};
 use crate::support::{HELPERS, Host, start};
 
@@ -77,7 +78,7 @@ impl Part {
                 for &Member { host, warp } in members {
                     // SAFETY: as above.
                     unsafe {
-                        trap::go_on(&raw const (*host).trap);
+                        trap::go_on((*host).failures.trap());
                         (*host).yielder.set(yielder);
                         prepare(&*host, &mut *warp, block, self.shared, self.worker);
                         run_kernel(&*host, warp);
@@ -88,7 +89,7 @@ impl Part {
                         return;
                     }
                     // SAFETY: as above.
-                    unsafe { &*members[0].host }.block().start(job.extent.threads);
+                    unsafe { &*members[0].host }.barriers().start(job.extent.threads);
                 }
             }
         }
@@ -103,7 +104,7 @@ fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worke
     warp.worker = worker;
     warp.exited = missing;
     warp.local_top = LOCAL_START;
-    warp.fuel = host.ration.get();
+    warp.fuel = host.time.ration();
     warp.carry = 0;
     (warp.spins, warp.rations, warp.spent_at, warp.spent_in) = (0, 0, 0, 0);
     (warp.frame, warp.frames, warp.waiting.meeting, warp.turns) = (ptr::null_mut(), ptr::null_mut(), 0, 0);
@@ -166,13 +167,13 @@ impl Slot {
     }
 
     /// Makes it a warp of the blocks of a launch: number `index` of each.
-    pub fn assign(&mut self, job: &Job, index: u32, block: *const BlockState) -> Result<(), FaultKind> {
+    pub fn assign(&mut self, job: &Job, index: u32, barriers: *const Barriers) -> Result<(), FaultKind> {
         if self.local.as_ref().is_none_or(|(_, stride)| *stride != job.room.local_stride) {
             self.local = None;
             let memory = LocalMemory::new(job.room.local_stride, LANES).map_err(FaultKind::Launch)?;
             self.local = Some((memory, job.room.local_stride));
         }
-        self.host().assign(job, index, block);
+        self.host().assign(job, index, barriers);
         let functions = job.program().functions();
         // SAFETY: the fiber does not run.
         let warp = unsafe { &mut *self.warp() };
@@ -223,42 +224,33 @@ impl Slot {
             End::Done
         });
         self.running =
-            Some(Running { handler: fiber.trap_handler(), notes: Cell::new(&raw const self.host().trap) });
+            Some(Running { handler: fiber.trap_handler(), notes: Cell::new(self.host().failures.trap()) });
         self.fiber = Some(fiber);
     }
 
     /// Whether it is this warp that something happened to.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.host().failure.borrow().is_some() || self.host().trap.get().is_some()
+        self.host().failures.has_any()
     }
 
     /// Whether it can go on.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        if self.done || self.host().waits.get() {
-            return false;
-        }
-        match self.host().grid.get() {
-            Some(generation) if !self.host().job().grid.passed(generation) => false,
-            Some(_) => {
-                self.host().grid.set(None);
-                true
-            }
-            None => true,
-        }
+        let host = self.host();
+        !self.done && host.wait.is_over(|generation| host.job().grid.passed(generation))
     }
 
     /// What it has used of the fuel that it was last let run with.
     #[must_use]
     pub fn used(&self) -> i64 {
         // SAFETY: the fiber does not run.
-        self.host().ration.get() - unsafe { (*self.warp()).fuel }
+        self.host().time.used(unsafe { (*self.warp()).fuel })
     }
 
     /// Lets it run until it gives back control, with so much fuel.
     pub fn step(&mut self, fuel: i64) -> Step {
-        self.host().ration.set(fuel);
+        self.host().time.grant(fuel);
         let (Some(fiber), Some(running)) = (self.fiber.as_mut(), self.running.as_ref()) else {
             return Step::Done;
         };

@@ -2,9 +2,10 @@
 //! the stack.
 //!
 //! The handlers are installed when device memory is first allocated, or the first kernel launched.
-//! They act only on a thread that is inside a kernel, with its stack pointer on the warp's fiber, or
-//! inside a copy of [`guard`]. Every other signal goes to the handler that was there before. A handler writes down what happened, and lets the fiber end in place of the
-//! instruction; everything else is done by the thread afterwards.
+//! They act only on a thread that is inside a kernel, with its stack pointer on the warp's fiber,
+//! or inside a copy of [`guard`]. Every other signal goes to the handler that was there before. A
+//! handler writes down what happened, and lets the fiber end in place of the instruction;
+//! everything else is done by the thread afterwards.
 
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
@@ -78,8 +79,8 @@ pub(crate) fn go_on(notes: *const Cell<Option<Trap>>) {
 }
 
 /// Installs the handlers of signals, unless they are, which otherwise the first kernel does. From
-/// then on copies under [`guard`] end with an answer, and it is told when the host dies of an access
-/// to addresses of the device. A handler of the program's goes before.
+/// then on copies under [`guard`] end with an answer, and it is told when the host dies of an
+/// access to addresses of the device. A handler of the program's goes before.
 pub fn catch_signals() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(install);

@@ -4,7 +4,7 @@
 //! nothing here holds what needs dropping, or a lock, while it suspends. A block's warps run on
 //! one thread, one at a time; so plain cells are enough.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
@@ -12,128 +12,66 @@ use gangway_interpreter::{FaultKind, barrier_count};
 use gangway_ptx::Module;
 
 use super::arena::Arena;
-use super::barrier::{Arrival, BARRIERS, Barrier};
+use super::barrier::{Arrival, BARRIERS};
+use super::barriers::Barriers;
 use super::clock;
+use super::failure::{Failure, Failures};
 use super::fiber::{FiberYielder, Pause};
 use super::job::Job;
-use super::pace::SHORT;
 use super::place::place;
-use super::trap::Trap;
+use super::time::Time;
+use super::wait::Wait;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
 use crate::support::{Arrivals, Host, Ticket};
 use crate::unified::Made;
 
-/// Steps back until a warp gives way, where warps are not kept abreast.
-pub(crate) const FUEL: i64 = 1024;
-
 /// What a barrier takes, in the time of warps that are kept abreast.
 const BARRIER: i64 = 16;
-
-/// The state of a block that its warps share.
-#[derive(Debug, Default)]
-pub(crate) struct BlockState {
-    barriers: RefCell<[Barrier; BARRIERS]>,
-    /// Whether a thread has come to one of them: most kernels have none, and warps that only end
-    /// should not look through all.
-    used: Cell<bool>,
-    /// Threads that have not exited.
-    pub alive: Cell<u32>,
-    /// Whether a barrier has been completed since the scheduler last looked.
-    pub completed: Cell<bool>,
-}
-
-impl BlockState {
-    /// For a block of so many threads that starts.
-    pub fn start(&self, threads: u32) {
-        if self.used.take() {
-            self.barriers.borrow_mut().fill(Barrier::default());
-        }
-        self.alive.set(threads);
-        self.completed.set(false);
-    }
-
-    /// Whether none of the barriers that threads have come to will ever be complete, as only `free`
-    /// threads do not wait, and each comes to a barrier, which it waits at, or exits.
-    #[must_use]
-    pub fn is_stuck(&self, free: u32) -> bool {
-        let (barriers, alive) = (self.barriers.borrow(), self.alive.get());
-        barriers.iter().filter_map(|barrier| barrier.missing(alive)).all(|missing| missing > free)
-    }
-}
-
-/// What a warp cannot go on for.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    pub kind: FaultKind,
-    /// The lanes that it happened to, as far as is known; any of the warp's when none.
-    pub lanes: u32,
-    /// The address in compiled code.
-    pub pc: usize,
-}
 
 /// The engine's side of a warp: what `Warp::host` leads to.
 #[derive(Debug)]
 pub(crate) struct WarpHost {
-    pub job: Cell<*const Job>,
-    pub block: Cell<*const BlockState>,
+    job: Cell<*const Job>,
+    barriers: Cell<*const Barriers>,
     pub yielder: Cell<*const FiberYielder>,
-    /// Whether it waits for a barrier of the block to be completed, whichever it is: what its lanes
-    /// wait for, compiled code knows.
-    pub waits: Cell<bool>,
-    /// The generation of the grid's barrier that it waits in.
-    pub grid: Cell<Option<u64>>,
-    /// The fuel that it goes on with when it is resumed.
-    pub ration: Cell<i64>,
-    /// Whether fuel is time, because the warps of the block are kept abreast.
-    abreast: Cell<bool>,
-    /// Whether it has met others since the scheduler last looked.
-    pub met: Cell<bool>,
+    pub wait: Wait,
+    pub time: Time,
     /// Its number in the block.
     index: Cell<usize>,
-    /// Lanes whose exit is already counted in [`BlockState::alive`].
+    /// Lanes whose exit is already counted.
     counted: Cell<u32>,
     /// The frames of functions that lanes wait in.
     frames: Arena,
-    pub failure: RefCell<Option<Failure>>,
-    /// The signal that it raised.
-    pub trap: Cell<Option<Trap>>,
+    pub failures: Failures,
 }
 
 impl Default for WarpHost {
     fn default() -> Self {
         WarpHost {
             job: Cell::new(ptr::null()),
-            block: Cell::new(ptr::null()),
+            barriers: Cell::new(ptr::null()),
             yielder: Cell::new(ptr::null()),
-            waits: Cell::new(false),
-            grid: Cell::new(None),
-            ration: Cell::new(FUEL),
-            abreast: Cell::new(false),
-            met: Cell::new(false),
+            wait: Wait::default(),
+            time: Time::default(),
             index: Cell::new(0),
             counted: Cell::new(0),
             frames: Arena::default(),
-            failure: RefCell::new(None),
-            trap: Cell::new(None),
+            failures: Failures::default(),
         }
     }
 }
 
 impl WarpHost {
     /// For a warp of the blocks of a launch: number `index` of each.
-    pub fn assign(&self, job: *const Job, index: u32, block: *const BlockState) {
+    pub fn assign(&self, job: *const Job, index: u32, barriers: *const Barriers) {
         self.index.set(index as usize);
         self.job.set(job);
-        self.block.set(block);
-        self.waits.set(false);
-        self.grid.set(None);
-        self.ration.set(FUEL);
+        self.barriers.set(barriers);
+        self.wait.clear();
         // SAFETY: the launch outlives its warps.
-        self.abreast.set(unsafe { &*job }.program().functions().keep_abreast());
-        self.met.set(false);
-        self.failure.replace(None);
-        self.trap.set(None);
+        self.time.assign(unsafe { &*job }.program().functions().keep_abreast());
+        self.failures.clear();
     }
 
     /// For a warp that starts, of which the lanes `missing` were never there. The one before has
@@ -150,10 +88,11 @@ impl WarpHost {
         unsafe { &*self.job.get() }
     }
 
+    /// Those of its block.
     #[must_use]
-    pub fn block(&self) -> &BlockState {
+    pub fn barriers(&self) -> &Barriers {
         // SAFETY: set before the warp starts, and the block outlives its warps.
-        unsafe { &*self.block.get() }
+        unsafe { &*self.barriers.get() }
     }
 
     fn program(&self) -> &Program {
@@ -164,19 +103,7 @@ impl WarpHost {
     fn suspend(&self, warp: &mut Warp, pause: Pause) {
         // SAFETY: the fiber has set it when it started, and it is the fiber that runs.
         unsafe { (*self.yielder.get()).suspend(pause) }
-        warp.fuel = self.ration.get();
-    }
-
-    /// The warp does what others may wait for: at a barrier, or with the device's heap. Where warps
-    /// are kept abreast, that takes so much time, and no long slice goes on behind it.
-    pub fn meet(&self, warp: &mut Warp, time: i64) {
-        if !self.abreast.get() {
-            return;
-        }
-        self.met.set(true);
-        let cut = (warp.fuel - SHORT).max(0);
-        self.ration.set(self.ration.get() - cut);
-        warp.fuel -= cut + time;
+        warp.fuel = self.time.ration();
     }
 
     /// Brings the count of living threads up to date; barriers may be complete by that.
@@ -186,15 +113,7 @@ impl WarpHost {
             return;
         }
         self.counted.set(exited);
-        let block = self.block();
-        block.alive.set(block.alive.get() - new.count_ones());
-        if block.used.get() {
-            for barrier in block.barriers.borrow_mut().iter_mut() {
-                if barrier.exit(self.index.get(), exited, block.alive.get()) {
-                    block.completed.set(true);
-                }
-            }
-        }
+        self.barriers().exit(self.index.get(), exited, new.count_ones());
         self.job().grid.exit(new.count_ones());
     }
 
@@ -204,7 +123,7 @@ impl WarpHost {
         let grid = &self.job().grid;
         let generation = grid.arrive(lanes.count_ones());
         while !grid.passed(generation) {
-            self.grid.set(Some(generation));
+            self.wait.begin_for_grid(generation);
             self.suspend(warp, Pause::Waits);
         }
     }
@@ -221,7 +140,7 @@ impl Host for WarpHost {
 
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> ! {
         let pc = warp.called_from as usize;
-        self.failure.replace(Some(Failure { kind, lanes, pc }));
+        self.failures.note(Failure { kind, lanes, pc });
         loop {
             // The scheduler does not come back to a warp that has failed.
             self.suspend(warp, Pause::Fault);
@@ -248,17 +167,10 @@ impl Host for WarpHost {
             Ok(count) => count,
             Err(kind) => self.fault(warp, lanes, kind),
         };
-        let block = self.block();
-        block.used.set(true);
-        self.meet(warp, BARRIER);
-        let (generation, complete) = {
-            let state = &mut block.barriers.borrow_mut()[barrier as usize];
-            let arrival = Arrival { warp: self.index.get(), lanes, gone: self.counted.get(), holds, count };
-            let generation = state.arrive(arrival, block.alive.get());
-            (generation, state.crossed(generation).is_some())
-        };
+        self.time.meet(&mut warp.fuel, BARRIER);
+        let arrival = Arrival { warp: self.index.get(), lanes, gone: self.counted.get(), holds, count };
+        let (ticket, complete) = self.barriers().arrive(barrier, arrival);
         if complete {
-            block.completed.set(true);
             // The lane that comes last lets the others go first. GCC's OpenACC code has the first
             // warp broadcast through memory that the others may still be reading from: with
             // hardware's warps side by side they have always read it by then.
@@ -266,16 +178,16 @@ impl Host for WarpHost {
                 self.suspend(warp, Pause::Turn);
             }
         }
-        Ticket { barrier, generation }
+        ticket
     }
 
     fn passed(&self, _warp: &mut Warp, ticket: Ticket) -> Option<Arrivals> {
-        self.block().barriers.borrow()[ticket.barrier as usize].crossed(ticket.generation)
+        self.barriers().crossed(ticket)
     }
 
     fn wait(&self, warp: &mut Warp, _lanes: u32) {
         self.note_exits(warp.exited);
-        self.waits.set(true);
+        self.wait.begin_for_block();
         self.suspend(warp, Pause::Waits);
     }
 

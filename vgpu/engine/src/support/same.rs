@@ -1,4 +1,5 @@
-//! Loads and stores of each lane's own memory, all of them at one address: loops over private arrays.
+//! Loads and stores of each lane's own memory, all of them at one address: loops over private
+//! arrays.
 
 use super::access;
 use super::helper::run;
