@@ -9,8 +9,8 @@ use gangway_backend::{
     AllocationKind, Backend, Device, DevicePtr, Kernel, KernelHandle, Launch, Session, SourceText,
     TableRequest,
 };
+use gangway_commands::Folder;
 use gangway_cpu::CpuBackend;
-use std::process::Command;
 
 fn main() {
     divan::main();
@@ -137,14 +137,10 @@ fn triad(bencher: Bencher, memory: &str) {
 /// A typical image, from memory to a module with one kernel found, and back.
 #[divan::bench(sample_count = 200, sample_size = 1)]
 fn load_and_unload(bencher: Bencher) {
-    let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let (source, object) = (path("source.c"), path("object.so"));
-    std::fs::write(&source, "int global = 1; void kernel(int *a) { *a = global; }").unwrap();
-    let built =
-        Command::new("clang-22").args(["-O2", "-g", "-fPIC", "-shared", &source, "-o", &object]).status();
-    assert!(built.is_ok_and(|s| s.success()), "clang-22 makes the image");
-    let image = std::fs::read(object).unwrap();
+    let folder = Folder::new();
+    folder.write("source.c", "int global = 1; void kernel(int *a) { *a = global; }");
+    folder.tool("clang-22", &["-O2", "-g", "-fPIC", "-shared", "source.c", "-o", "object.so"]);
+    let image = folder.read("object.so");
     let device = device();
     bencher.bench_local(|| device.load(&image).unwrap().kernel("kernel").unwrap());
 }

@@ -3,9 +3,9 @@
 
 mod support;
 
-use libtest_mimic::{Arguments, Failed, Trial};
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, Output};
+use gangway_commands::{Folder, Ran, Run};
+use libtest_mimic::{Arguments, Trial};
+use std::process::{Command, ExitCode};
 use support::{Loaded, image, load};
 
 /// A case: its name, what the child does, and the report that is expected, with
@@ -96,77 +96,65 @@ fn main() -> ExitCode {
         child(&name);
         return ExitCode::SUCCESS;
     }
-    let mut trials: Vec<Trial> =
-        CASES.iter().map(|c| Trial::test(c.name, || report_is_as_expected(c))).collect();
-    trials.push(Trial::test("switched_off", || {
-        let output = run_child("null_pointer", &[("GANGWAY_CPU_CATCH_SIGNALS", "0")]);
-        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
-    }));
-    trials.push(Trial::test("handler_of_the_program", || {
-        let output = run_child("handler_of_the_program", &[]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        check(output.status.code() == Some(77) && text.starts_with("gangway: kernel `main:11`"), &output)
-    }));
-    trials.push(Trial::test("fault_outside_a_kernel", || {
-        let output = run_child("fault_outside_a_kernel", &[]);
-        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
-    }));
-    // Whoever has the address of a device's variable need not have been called by a kernel.
-    trials.push(Trial::test("fault_with_a_device_address_on_the_stack", || {
-        let output = run_child("fault_with_a_device_address", &[]);
-        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
-    }));
-    trials.push(Trial::test("fault_of_another_thread_while_a_kernel_has_run", || {
-        let output = run_child("fault_on_another_thread", &[]);
-        check(output.status.signal() == Some(libc::SIGSEGV) && output.stderr.is_empty(), &output)
-    }));
-    trials.push(Trial::test("sent_signal", || {
-        let output = run_child("sent_signal", &[]);
-        check(output.status.signal() == Some(libc::SIGFPE) && output.stderr.is_empty(), &output)
-    }));
-    trials.push(Trial::test("stack_overflow", || {
-        let output = run_child("stack_overflow", &[]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        check(
-            output.status.signal() == Some(libc::SIGSEGV) && text.contains("help:    the stack is used up"),
-            &output,
-        )
-    }));
-    trials.push(Trial::test("initialiser", || {
-        let output = run_child("initialiser", &[]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        let first = "gangway: loading the device image on cpu device 2 crashed: it is damaged, or an initialiser in it is wrong\n";
-        check(output.status.signal() == Some(libc::SIGSEGV) && text.starts_with(first), &output)
-    }));
-    trials.push(Trial::test("exception", || {
-        let output = run_child("exception", &[]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        let first = "gangway: an exception left kernel `thrower`\n";
-        check(output.status.signal() == Some(libc::SIGABRT) && text.starts_with(first), &output)
-    }));
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    let cases = CASES.iter().map(|case| trial(case.name, || report_is_as_expected(case)));
+    // What is no kernel's crash is left to the program, without a word.
+    let silent = |test, case, variables: &'static [_], signal| {
+        trial(test, move || {
+            let ran = run_child(case, variables).ended_by(signal);
+            assert!(ran.stderr.is_empty(), "{ran}");
+        })
+    };
+    let others = [
+        silent("switched_off", "null_pointer", &[("GANGWAY_CPU_CATCH_SIGNALS", "0")], libc::SIGSEGV),
+        silent("fault_outside_a_kernel", "fault_outside_a_kernel", &[], libc::SIGSEGV),
+        // Whoever has the address of a device's variable need not have been called by a kernel.
+        silent("fault_with_a_device_address_on_the_stack", "fault_with_a_device_address", &[], libc::SIGSEGV),
+        silent(
+            "fault_of_another_thread_while_a_kernel_has_run",
+            "fault_on_another_thread",
+            &[],
+            libc::SIGSEGV,
+        ),
+        silent("sent_signal", "sent_signal", &[], libc::SIGFPE),
+        trial("handler_of_the_program", || {
+            let ran = run_child("handler_of_the_program", &[]);
+            assert_eq!(ran.code(), Some(77), "{ran}");
+            assert!(ran.stderr.starts_with("gangway: kernel `main:11`"), "{ran}");
+        }),
+        trial("stack_overflow", || {
+            let ran = run_child("stack_overflow", &[]).ended_by(libc::SIGSEGV);
+            ran.told(&["help:    the stack is used up"]);
+        }),
+        trial("initialiser", || {
+            let ran = run_child("initialiser", &[]).ended_by(libc::SIGSEGV);
+            let first = "gangway: loading the device image on cpu device 2 crashed: it is damaged, or an initialiser in it is wrong\n";
+            assert!(ran.stderr.starts_with(first), "{ran}");
+        }),
+        trial("exception", || {
+            let ran = run_child("exception", &[]).ended_by(libc::SIGABRT);
+            assert!(ran.stderr.starts_with("gangway: an exception left kernel `thrower`\n"), "{ran}");
+        }),
+    ];
+    libtest_mimic::run(&Arguments::from_args(), cases.chain(others).collect()).exit_code()
 }
 
-fn run_child(name: &str, environment: &[(&str, &str)]) -> Output {
-    Command::new(std::env::current_exe().unwrap())
-        .env("GANGWAY_TEST_CHILD", name)
-        .env("OMP_NUM_THREADS", "4")
-        .envs(environment.iter().copied())
-        .output()
-        .unwrap()
+fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
+    Trial::test(name, || {
+        test();
+        Ok(())
+    })
 }
 
-fn check(holds: bool, output: &Output) -> Result<(), Failed> {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    if holds { Ok(()) } else { Err(format!("{}\n{stderr}", output.status).into()) }
+fn run_child(name: &str, environment: &[(&str, &str)]) -> Ran {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.env("GANGWAY_TEST_CHILD", name).env("OMP_NUM_THREADS", "4");
+    command.envs(environment.iter().copied()).run()
 }
 
-fn report_is_as_expected(case: &Case) -> Result<(), Failed> {
-    let output = run_child(case.name, &[]);
-    let text = String::from_utf8_lossy(&output.stderr);
-    check(output.status.signal() == Some(case.signal), &output)?;
+fn report_is_as_expected(case: &Case) {
+    let ran = run_child(case.name, &[]).ended_by(case.signal);
     let expected = format!("{}{NOTE}", case.report);
-    check(matches(&expected, &text), &output).map_err(|e| format!("{e:?}\nexpected:\n{expected}").into())
+    assert!(matches(&expected, &ran.stderr), "{ran}\nexpected:\n{expected}");
 }
 
 /// Whether `text` is `pattern` with anything for each `#`, within a line.
@@ -265,17 +253,14 @@ fn stack_overflow() {
 
 /// Throws out of a kernel, with somebody above who would catch it.
 fn exception() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let (source, object) = (path("source.cpp"), path("object.so"));
-    std::fs::write(
-        &source,
+    let folder = Folder::new();
+    folder.write(
+        "source.cpp",
         "extern \"C\" void thrower() { throw 1; }\n\
          extern \"C\" void catcher(void (*f)(void *), void *p) { try { f(p); } catch (...) {} }",
-    )
-    .unwrap();
-    support::tool("clang++-22", &["-O1", "-fPIC", "-shared", &source, "-o", &object]);
-    let loaded = load(2, &std::fs::read(object).unwrap());
+    );
+    folder.tool("clang++-22", &["-O1", "-fPIC", "-shared", "source.cpp", "-o", "object.so"]);
+    let loaded = load(2, &folder.read("object.so"));
     extern "C-unwind" fn below(loaded: *const Loaded) {
         // SAFETY: the caller's local variable.
         run_named(unsafe { &*loaded }, "thrower");

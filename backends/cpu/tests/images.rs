@@ -3,6 +3,7 @@
 mod support;
 
 use gangway_backend::{AllocationKind, Backend, Error, Launch, Session, SourceText, TableRequest};
+use gangway_commands::Folder;
 use gangway_cpu::CpuBackend;
 use std::fmt::Write as _;
 use support::{image, load, shared_object};
@@ -76,12 +77,11 @@ fn stripped_images_are_as_good_as_others() {
     let text = "static int count; int *counter(void) { return &count; }
                 int twice; __attribute__((constructor)) static void begin(void) { count = 7; twice = 14; }
                 __attribute__((destructor)) static void end(void) { count = 0; }";
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("image.so");
+    let folder = Folder::new();
     for how in ["--strip-debug", "--discard-all", "--strip-unneeded", "--strip-all"] {
-        std::fs::write(&path, shared_object(text)).unwrap();
-        support::tool("llvm-strip-22", &[how, path.to_str().unwrap()]);
-        let loaded = load(0, &std::fs::read(&path).unwrap());
+        folder.write("image.so", shared_object(text));
+        folder.tool("llvm-strip-22", &[how, "image.so"]);
+        let loaded = load(0, &folder.read("image.so"));
         let twice = loaded.module.global("twice", 4).unwrap();
         assert_eq!(loaded.get::<i32>(twice), 14, "{how}");
     }

@@ -2,8 +2,9 @@
 //! the staged library, its own back end for x86-64 and the null back end side by
 //! side, in one process. Needs `cargo xtask stage`.
 
+use gangway_commands::{Folder, Ran, Run, gangway, stage};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
 const NULL_DEVICES: usize = 3;
@@ -17,34 +18,16 @@ fn crate_file(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn staged(path: &str) -> PathBuf {
-    let staged = crate_file("../../build/stage").join(path);
-    assert!(staged.exists(), "{} is missing: run `cargo xtask stage` first", staged.display());
-    staged
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs a compiler and insists on success.
-fn compile(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|e| {
-        panic!("{command:?}: {e}; the tests need the packages build-essential, clang-22, clang-tools-22 and liboffload-22-dev")
-    });
-    assert!(output.status.success(), "{command:?}:\n{}", text(&output.stderr));
-}
-
 /// What all tests share, built once.
 struct Workshop {
-    directory: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Workshop {
     fn get() -> &'static Self {
         static WORKSHOP: OnceLock<Workshop> = OnceLock::new();
         WORKSHOP.get_or_init(|| {
-            let workshop = Self { directory: tempfile::tempdir().unwrap() };
+            let workshop = Self { folder: Folder::new() };
             workshop.back_end("waiting", &["-DSLOW=100"], &[]);
             workshop.back_end(
                 "streams",
@@ -63,54 +46,52 @@ impl Workshop {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
+        self.folder.path(name)
     }
 
     /// Builds a program with the stock compiler.
     fn program(&self, name: &str, flags: &[&str]) {
-        compile(
-            Command::new("clang-22")
-                .args(["-O1", "-g", "-Wall", "-Werror", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"])
-                .args(flags)
-                .arg(format!("{name}.c"))
-                .arg("-o")
-                .arg(self.path(name))
-                .current_dir(crate_file("tests/programs")),
-        );
+        Command::new("clang-22")
+            .args(["-O1", "-g", "-Wall", "-Werror", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"])
+            .args(flags)
+            .arg(format!("{name}.c"))
+            .arg("-o")
+            .arg(self.path(name))
+            .current_dir(crate_file("tests/programs"))
+            .run()
+            .succeeded();
     }
 
     /// Builds a variant of the null back end in a directory of its own.
     fn back_end(&self, variant: &str, flags: &[&str], files: &[&str]) {
         std::fs::create_dir(self.path(variant)).unwrap();
         let files = ["null.c", "code.c", "watch.c"].iter().chain(files);
-        compile(
-            Command::new("cc")
-                .args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
-                .args(["-fvisibility=hidden", "-pthread", "-DCODE", "-DWATCH", "-I"])
-                .arg(crate_file("include"))
-                .arg(format!("-DDEVICES={NULL_DEVICES}"))
-                .args(flags)
-                .args(files.map(|file| crate_file("tests/null").join(file)))
-                .arg("-o")
-                .arg(self.path(variant).join("libgangway-rtl-null.so")),
-        );
+        Command::new("cc")
+            .args(["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
+            .args(["-fvisibility=hidden", "-pthread", "-DCODE", "-DWATCH", "-I"])
+            .arg(crate_file("include"))
+            .arg(format!("-DDEVICES={NULL_DEVICES}"))
+            .args(flags)
+            .args(files.map(|file| crate_file("tests/null").join(file)))
+            .arg("-o")
+            .arg(self.path(variant).join("libgangway-rtl-null.so"))
+            .run()
+            .succeeded();
     }
 
     /// A run of a program with a variant of the back end; also what the back end
     /// was asked for.
-    fn run(&self, variant: &str, words: &[&str], variables: &[(&str, &str)]) -> Run {
-        let log = tempfile::NamedTempFile::new_in(self.directory.path()).unwrap();
-        // What hangs fails.
-        let mut command = Command::new("timeout");
-        command.arg("30").arg(self.path(words[0]));
+    fn run(&self, variant: &str, words: &[&str], variables: &[(&str, &str)]) -> Seen {
+        let log = tempfile::NamedTempFile::new_in(&*self.folder).unwrap();
+        let mut command = Command::new(self.path(words[0]));
         for (name, _) in std::env::vars() {
             if ["OMP_", "KMP_", "LIBOMP", "GANGWAY_"].iter().any(|prefix| name.starts_with(prefix)) {
                 command.env_remove(name);
             }
         }
-        let output = command
+        let ran = command
             .args(&words[1..])
-            .env("LD_LIBRARY_PATH", staged("lib/gangway"))
+            .env("LD_LIBRARY_PATH", stage().join("lib/gangway"))
             .env("GANGWAY_RTL_PATH", self.path(variant))
             .env("GANGWAY_CPU_DEVICES", CPU_DEVICES.to_string())
             .env("OMP_TARGET_OFFLOAD", "MANDATORY")
@@ -119,32 +100,28 @@ impl Workshop {
             .env("OMP_WAIT_POLICY", "passive")
             .env("NULL_LOG", log.path())
             .envs(variables.iter().copied())
-            .output()
-            .unwrap();
+            .run();
         let calls = std::fs::read_to_string(log.path()).unwrap();
-        Run { output, calls: calls.lines().map(str::to_owned).collect() }
+        Seen { ran, calls: calls.lines().map(str::to_owned).collect() }
     }
 }
 
-struct Run {
-    output: Output,
+struct Seen {
+    ran: Ran,
     /// One line for each call: the device's ordinal and what was asked of it.
     calls: Vec<String>,
 }
 
-impl Run {
+impl Seen {
     /// What a successful run printed; it has to be silent otherwise.
     fn printed(&self) -> String {
-        let errors = text(&self.output.stderr);
-        assert!(self.output.status.success(), "{}\n{errors}", self.output.status);
-        assert_eq!(errors, "");
-        text(&self.output.stdout)
+        assert!(self.ran.status.success() && self.ran.stderr.is_empty(), "{}", self.ran);
+        self.ran.stdout.clone()
     }
 
     /// The message of a run that ended itself, without addresses.
     fn message(&self) -> String {
-        assert!(!self.output.status.success(), "{}", text(&self.output.stdout));
-        text(&self.output.stderr)
+        self.ran.clone().failed().stderr
     }
 
     fn count(&self, ordinal: usize, call: &str) -> usize {
@@ -307,13 +284,10 @@ fn a_refused_back_end_is_explained() {
     for (variant, reason) in reasons {
         let library = workshop.path(variant).join("libgangway-rtl-null.so");
         let reason = format!("{} is refused: {reason}", library.display());
-        let info = Command::new(staged("bin/gangway"))
-            .arg("info")
-            .env("GANGWAY_RTL_PATH", workshop.path(variant))
-            .env_remove("GANGWAY_DEVICE")
-            .output()
-            .unwrap();
-        assert!(text(&info.stdout).contains(&reason), "{}", text(&info.stdout));
+        let mut info = gangway();
+        info.arg("info").env("GANGWAY_RTL_PATH", workshop.path(variant)).env_remove("GANGWAY_DEVICE");
+        let info = info.run();
+        assert!(info.stdout.contains(&reason), "{info}");
 
         let run = workshop.run(variant, &["failures", "last"], &[("ONLY_NULL", "1")]);
         let message = run.message();
@@ -322,10 +296,10 @@ fn a_refused_back_end_is_explained() {
         assert_eq!(run.calls, [""; 0]);
         // The devices of others are not affected, and the host can take over.
         let all = workshop.run(variant, &["devices"], &[("ONLY_COUNT", "1")]);
-        assert!(text(&all.output.stdout).starts_with(&listing(&[("cpu", CPU_DEVICES)])));
+        assert!(all.ran.stdout.starts_with(&listing(&[("cpu", CPU_DEVICES)])));
         let offload = ("OMP_TARGET_OFFLOAD", "DEFAULT");
         let host = workshop.run(variant, &["failures", "last"], &[("ONLY_NULL", "1"), offload]);
-        assert_eq!(text(&host.output.stdout), "2\n");
+        assert_eq!(host.ran.stdout, "2\n");
     }
 }
 
@@ -338,7 +312,7 @@ fn a_kernel_that_fails_is_named() {
             "gangway: error: failures.c:62:3: in launch: device 6: kernel fail failed: the kernel fail has failed \
              (error 719)\n"
         );
-        assert_eq!(text(&run.output.stdout), "", "the host version must not run after a device's");
+        assert_eq!(run.ran.stdout, "", "the host version must not run after a device's");
     }
 }
 
@@ -349,7 +323,7 @@ fn a_task_whose_kernel_fails_names_it() {
         let expected = "gangway: error: failures.c:58:1: in doomed: device 6: kernel doomed:58 failed: the \
                         device has been hit by a particle (error 720)\n";
         assert_eq!(run.message(), expected, "{variant}");
-        assert_eq!(text(&run.output.stdout), "");
+        assert_eq!(run.ran.stdout, "");
     }
 }
 
@@ -388,10 +362,8 @@ fn a_device_without_room_is_explained_and_left() {
         // The host takes over, where that is allowed.
         for (name, result) in [("memory", "2\n"), ("private", "1\n")] {
             let run = workshop.run(variant, &["failures", name], &[("OMP_TARGET_OFFLOAD", "DEFAULT")]);
-            assert!(run.output.status.success());
-            assert_eq!(text(&run.output.stdout), result);
-            assert!(text(&run.output.stderr).contains("the host takes over"));
             assert_eq!(run.count(2, "allocate"), run.count(2, "free"));
+            run.ran.printed(result).told(&["the host takes over"]);
         }
     }
 }

@@ -6,9 +6,9 @@ use gangway_backend::{
     AllocationKind, ArgumentForm, Backend, Completion, Device, DevicePtr, Error, ExecutionMode, Kernel,
     Launch, OwnSlots, Rank, Session, SourceText, TableRequest,
 };
+use gangway_commands::Folder;
 use gangway_external::discover_in;
 use std::num::NonZeroU32;
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use support::{IMAGE, Way, allocate, compile, get, null, null_with, put, run, run_in};
 
@@ -20,7 +20,7 @@ fn refusal(variant: &[&str]) -> String {
     assert_eq!(null.backend.refusal(), Some(reason.as_str()));
     let Err(error) = null.backend.open(0) else { panic!("a refused back end opened a device") };
     assert_eq!(error.to_string(), reason);
-    reason.replace(&*null.directory.path().to_string_lossy(), "DIR")
+    reason.replace(&*null.directory.to_string_lossy(), "DIR")
 }
 
 #[test]
@@ -51,18 +51,15 @@ fn a_missing_mandatory_function_is_named() {
 
 #[test]
 fn what_is_no_back_end_is_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("libgangway-rtl-other.so");
-    let backend = || discover_in(&[directory.path().to_owned()]).remove(0);
+    let folder = Folder::new();
+    let backend = || discover_in(&[folder.to_owned()]).remove(0);
 
-    std::fs::write(&path, "no library").unwrap();
+    folder.write("libgangway-rtl-other.so", "no library");
     let reason = backend().why_absent().unwrap();
     assert!(reason.contains("libgangway-rtl-other.so cannot be loaded: "), "{reason}");
 
-    std::fs::write(directory.path().join("empty.c"), "int other;").unwrap();
-    let built =
-        Command::new("cc").args(["-shared", "-o"]).args([&path, &directory.path().join("empty.c")]).status();
-    assert!(built.unwrap().success());
+    folder.write("other.c", "int other;");
+    folder.tool("cc", &["-shared", "-o", "libgangway-rtl-other.so", "other.c"]);
     let reason = backend().why_absent().unwrap();
     assert!(
         reason.ends_with("it does not define gangway_rtl_version, so it is no Gangway back end"),
@@ -482,12 +479,12 @@ fn a_device_tells_when_it_has_got_somewhere() {
 #[test]
 fn two_back_ends_in_one_process_do_not_meet() {
     let (one, three) = (null(&[]), null(&["-DDEVICES=3"]));
-    let merged = tempfile::tempdir().unwrap();
+    let merged = Folder::new();
     for (name, from) in [("one", &one), ("three", &three)] {
-        let to = merged.path().join(format!("libgangway-rtl-{name}.so"));
+        let to = merged.path(format!("libgangway-rtl-{name}.so"));
         std::fs::copy(from.backend.path(), to).unwrap();
     }
-    let found = discover_in(&[merged.path().to_owned()]);
+    let found = discover_in(&[merged.to_owned()]);
     let counts: Vec<_> = found.iter().map(|b| (b.name(), b.device_count())).collect();
     assert_eq!(counts, [("one", 1), ("three", 3)]);
 }

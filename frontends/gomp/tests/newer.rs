@@ -6,6 +6,7 @@
 
 mod support;
 
+use gangway_commands::{Folder, Run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,7 +53,7 @@ fn every_program_says_since_when() {
 
 #[test]
 fn programs_of_newer_releases() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let mut wrong = Vec::new();
     for release in RELEASES {
         let of_release = sources().into_iter().filter(|source| since(source) <= release);
@@ -63,7 +64,7 @@ fn programs_of_newer_releases() {
                 eprintln!("left out: {name}, as {compiler} for nvptx-none is not installed");
                 continue;
             }
-            let program = folder.path().join(format!("{name}.{release}"));
+            let program = folder.path(format!("{name}.{release}"));
             let model = if name.contains("_acc.") { "-fopenacc" } else { "-fopenmp" };
             let mut command = Command::new(&compiler);
             command.args(["-O2", "-w", model, "-foffload=nvptx-none"]);
@@ -71,16 +72,14 @@ fn programs_of_newer_releases() {
             if release < 15 {
                 command.arg("-foffload-options=nvptx-none=-march=sm_35");
             }
-            let built = command.arg(&source).arg("-o").arg(&program).current_dir(folder.path()).output();
-            let built = built.unwrap();
+            let built = command.arg(&source).arg("-o").arg(&program).current_dir(&*folder).run();
             if !built.status.success() {
-                wrong.push(format!("{compiler} {name}: {}", String::from_utf8_lossy(&built.stderr)));
+                wrong.push(format!("{compiler} {name}: {built}"));
                 continue;
             }
-            let mandatory = [("OMP_TARGET_OFFLOAD", "MANDATORY")];
-            let output = support::run(&program, &[], &mandatory, &[]);
-            if !output.status.success() || output.stdout != b"passed\n" {
-                wrong.push(format!("{compiler} {name}: {output:?}"));
+            let output = support::run(&program, &[], &[support::MANDATORY], &[]);
+            if !output.status.success() || output.stdout != "passed\n" {
+                wrong.push(format!("{compiler} {name}: {output}"));
             }
         }
     }

@@ -3,68 +3,47 @@
 
 mod support;
 
-use std::path::PathBuf;
-use std::process::Output;
-use tempfile::TempDir;
+use gangway_commands::Ran;
 
 /// A compiled program.
-struct Program {
-    folder: TempDir,
-    file: PathBuf,
-}
+struct Program(support::Program);
+
+const OURS: [&str; 2] = ["--gcc-runtime", "gangway"];
+const ON_DEVICE: [(&str, &str); 1] = [("ACC_DEVICE_TYPE", "nvidia")];
+const ON_HOST: [(&str, &str); 1] = [("ACC_DEVICE_TYPE", "host")];
 
 impl Program {
     fn new(source: &str) -> Self {
-        Self::compile(&format!("openacc/{source}"), &["-pthread"])
+        Self(support::Program::new(&format!("openacc/{source}"), &["-pthread"]))
     }
 
     /// One of the repository's examples.
     fn example(source: &str) -> Self {
         let library = if source.ends_with(".f90") { "-foffload=-lgfortran" } else { "-foffload=-lm" };
-        Self::compile(&format!("../../../../examples/{source}"), &[library, "-lm"])
+        Self(support::Program::new(&format!("../../../../examples/{source}"), &[library, "-lm"]))
     }
 
-    fn compile(source: &str, flags: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("program");
-        support::compile(source, &file, flags);
-        Self { folder, file }
-    }
-
-    fn run(&self, options: &[&str], variables: &[(&str, &str)], arguments: &[&str]) -> Output {
-        let options = [&["--gcc-runtime", "gangway"], options].concat();
-        support::run(&self.file, &options, variables, arguments)
+    fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        self.0.run(&OURS, variables, arguments)
     }
 
     /// Runs it on the device; it says that all is well, and Gangway's report has kernels.
     fn passes(&self) {
-        let report = self.folder.path().join("report.json");
-        let options = ["--report=json", "--report-file", report.to_str().unwrap()];
-        assert_passed(&self.run(&options, &[("ACC_DEVICE_TYPE", "nvidia")], &[]));
-        let report = std::fs::read_to_string(report).unwrap();
-        assert!(report.contains("omp_fn"), "no kernel has run on Gangway:\n{report}");
+        self.0.offloads(&OURS, &ON_DEVICE);
     }
 
     /// Runs it on the device and on the host; what it prints says that its results are right.
     fn is_right(&self, arguments: &[&str]) {
-        for device in ["nvidia", "host"] {
-            let output = self.run(&[], &[("ACC_DEVICE_TYPE", device)], arguments);
-            let (out, error) =
-                (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            assert!(output.status.success() && out.contains("passed"), "{device}: {out}{error}");
+        for device in [ON_DEVICE, ON_HOST] {
+            let output = self.run(&device, arguments).succeeded();
+            assert!(output.stdout.contains("passed"), "{output}");
         }
     }
 
     /// Runs it on the host as if that were a device.
     fn passes_on_host(&self, arguments: &[&str]) {
-        assert_passed(&self.run(&[], &[("ACC_DEVICE_TYPE", "host")], arguments));
+        self.run(&ON_HOST, arguments).printed("passed\n");
     }
-}
-
-#[track_caller]
-fn assert_passed(output: &Output) {
-    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out == "passed\n", "{}: {out}{error}", output.status);
 }
 
 #[test]
@@ -115,9 +94,8 @@ fn devices_are_shut_down_and_started_again() {
     let program = Program::new("shutdown.c");
     program.passes();
     for (mistake, said) in [("twice", "no device initialized"), ("inside", "shutdown in 'acc data' region")] {
-        let output = program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], &[mistake]);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(1) && error.contains(said), "{mistake}: {error}");
+        let output = program.run(&ON_DEVICE, &[mistake]).told(&[said]);
+        assert_eq!(output.code(), Some(1), "{output}");
     }
 }
 
@@ -135,9 +113,8 @@ fn pointers_are_detached_as_often_as_attached() {
         ("never", "no attachment counters for struct"),
         ("absent", "help: make it present before"),
     ] {
-        let output = program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], &[mistake]);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(1) && error.contains(said), "{mistake}: {error}");
+        let output = program.run(&ON_DEVICE, &[mistake]).told(&[said]);
+        assert_eq!(output.code(), Some(1), "{output}");
     }
 }
 
@@ -150,15 +127,7 @@ fn what_tools_are_told() {
 #[test]
 fn launch_lines_are_the_stock_plugins() {
     let program = Program::new("launches.c");
-    let lines = |runtime| {
-        let variables = [("ACC_DEVICE_TYPE", "nvidia"), ("GOMP_DEBUG", "1")];
-        let output = support::run(&program.file, &["--gcc-runtime", runtime], &variables, &[]);
-        assert_passed(&output);
-        let said = String::from_utf8_lossy(&output.stderr);
-        let resources = said.lines().filter(|line| line.contains(" registers a thread, ")).count();
-        assert_eq!(resources, if runtime == "gangway" { 4 } else { 0 }, "{said}");
-        support::launch_lines(&output)
-    };
+    let lines = |runtime| program.0.launches(runtime, &ON_DEVICE, 4);
     let ours = lines("gangway");
     assert_eq!(ours.len(), 4, "{ours:#?}");
     assert_eq!(ours, lines("stock"));
@@ -186,11 +155,10 @@ fn a_fault_that_nobody_waits_for_is_told_at_the_end() {
     for (arguments, status, errors) in
         [(&["0"][..], 0, 0), (&["100000000"], 1, 1), (&["0", "fork"], 0, 0), (&["100000000", "fork"], 1, 1)]
     {
-        let output = program.run(&[], &[("ACC_DEVICE_TYPE", "nvidia")], arguments);
-        let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {out}{error}");
-        assert!(out.ends_with("handler\n") && !out.contains("failed"), "{arguments:?}: {out}{error}");
-        assert_eq!(error.matches("gangway: error: ").count(), errors, "{arguments:?}: {error}");
-        assert_eq!(error.contains("CUDA_ERROR_ILLEGAL_ADDRESS"), errors > 0, "{arguments:?}: {error}");
+        let output = program.run(&ON_DEVICE, arguments);
+        assert_eq!(output.code(), Some(status), "{output}");
+        assert!(output.stdout.ends_with("handler\n") && !output.stdout.contains("failed"), "{output}");
+        assert_eq!(output.stderr.matches("gangway: error: ").count(), errors, "{output}");
+        assert_eq!(output.stderr.contains("CUDA_ERROR_ILLEGAL_ADDRESS"), errors > 0, "{output}");
     }
 }

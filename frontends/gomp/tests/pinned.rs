@@ -2,6 +2,7 @@
 
 mod support;
 
+use gangway_commands::{Folder, Run, stage};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +19,7 @@ fn shared(source: &str, output: &Path, flags: &[&str]) {
     std::fs::write(&file, source).unwrap();
     let mut command = gangway_compilers::gcc();
     command.args(["-shared", "-fPIC", "-Wl,--no-as-needed"]).arg(&file).args(flags).arg("-o").arg(output);
-    assert!(command.status().unwrap().success());
+    command.run().succeeded();
 }
 
 /// Makes the driver in a folder. Symbols that it lacks are found in what it needs: a file without a
@@ -28,26 +29,23 @@ fn driver(folder: &Path) -> PathBuf {
     shared("", &real, &[]);
     shared(DRIVER, &folder.join("libcuda.so.1"), &[real.to_str().unwrap()]);
     std::fs::remove_file(&real).unwrap();
-    std::os::unix::fs::symlink(support::stage().join("lib/gangway/vgpu/libcuda.so.1"), &real).unwrap();
+    std::os::unix::fs::symlink(stage().join("lib/gangway/vgpu/libcuda.so.1"), &real).unwrap();
     folder.to_owned()
 }
 
 #[test]
 fn regions_need_no_pinned_memory() {
-    let folder = tempfile::tempdir().unwrap();
-    let driver = driver(folder.path());
-    let libraries = support::stage().join("lib/gangway");
+    let folder = Folder::new();
+    let driver = driver(&folder);
+    let libraries = stage().join("lib/gangway");
     for source in ["structures.c", "nowait.c", "openacc/data.c", "openacc/queues.c"] {
-        let program = folder.path().join("program");
-        support::compile(source, &program, &["-pthread"]);
-        let output = Command::new(&program)
+        let program = support::Program::new(source, &["-pthread"]);
+        Command::new(&program.file)
             .env_clear()
             .env("LD_PRELOAD", libraries.join("libgangway-gomp.so"))
             .env("LD_LIBRARY_PATH", std::env::join_paths([&driver, &libraries]).unwrap())
             .envs([("OMP_TARGET_OFFLOAD", "MANDATORY"), ("ACC_DEVICE_TYPE", "nvidia")])
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && output.stdout == b"passed\n", "{source}: {said}");
+            .run()
+            .printed("passed\n");
     }
 }

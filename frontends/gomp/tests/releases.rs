@@ -9,6 +9,7 @@
 mod shared;
 mod support;
 
+use gangway_commands::{Run, is_blessing};
 use shared::Shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -27,10 +28,6 @@ const END: &str = "<!-- end of names -->\n";
 
 /// A name with its version.
 type Name = (String, String);
-
-fn is_blessing() -> bool {
-    std::env::var_os("GANGWAY_BLESS").is_some()
-}
 
 /// The names that programs call, in a version script of libgomp's.
 fn names(script: &str) -> BTreeSet<Name> {
@@ -64,10 +61,8 @@ fn script(release: u8) -> Option<String> {
         .args(["--extract", "--to-stdout", "--wildcards", "--file"])
         .arg(&tarball)
         .arg("*/libgomp/libgomp.map")
-        .output()
-        .unwrap();
-    assert!(tar.status.success(), "{}: {}", tarball.display(), String::from_utf8_lossy(&tar.stderr));
-    Some(String::from_utf8(tar.stdout).unwrap())
+        .run();
+    Some(tar.succeeded().stdout)
 }
 
 /// The committed list: each name with the releases that list it.

@@ -3,38 +3,24 @@
 
 mod support;
 
-use std::path::PathBuf;
-use std::process::Output;
-use tempfile::TempDir;
+use gangway_commands::Ran;
+use support::MANDATORY;
 
-struct Program {
-    _folder: TempDir,
-    file: PathBuf,
-}
+struct Program(support::Program);
 
 impl Program {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("program");
-        support::compile("reverse.c", &file, &["-pthread"]);
-        Self { _folder: folder, file }
+        Self(support::Program::new("reverse.c", &["-pthread"]))
     }
 
-    fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
-        let variables = [&[("OMP_TARGET_OFFLOAD", "MANDATORY")], variables].concat();
-        support::run(&self.file, &[], &variables, arguments)
+    fn run(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        self.0.run(&[], &[&[MANDATORY], variables].concat(), arguments)
     }
 
     #[track_caller]
-    fn passes(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
-        let output = self.run(variables, arguments);
-        assert!(output.status.success() && output.stdout == b"passed\n", "{arguments:?}: {output:?}");
-        output
+    fn passes(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
+        self.run(variables, arguments).printed("passed\n")
     }
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -58,7 +44,7 @@ fn two_images_call_at_the_same_time() {
 fn a_mailbox_serves_the_next_image() {
     let output = Program::new().passes(&[("GANGWAY_VGPU_TRACE", "1")], &["again"]);
     // One for the tables of a stream in each of five rounds, and one for the mailbox.
-    assert_eq!(count(&output, "cuMemHostGetDevicePointer"), 5 + 1, "{}", said(&output));
+    assert_eq!(count(&output, "cuMemHostGetDevicePointer"), 5 + 1, "{output}");
 }
 
 /// Its kernel is waited for, and its calls are served until that has ended.
@@ -78,21 +64,19 @@ fn registrations_of_unknown_forms_are_named() {
     let program = Program::new();
     for (version, name) in [("327681", "5.1"), ("262146", "4.2")] {
         let output = program.run(&[("OMP_TARGET_OFFLOAD", "DEFAULT")], &["version", version]);
-        assert!(output.stdout == b"passed\n", "{output:?}");
         let warning = format!("warning: device code of the program is not used: it is of version {name} of");
-        assert!(said(&output).contains(&warning), "{}", said(&output));
+        output.printed("passed\n").told(&[&warning]);
     }
 }
 
 /// How often a function of the driver has been called.
-fn count(output: &Output, function: &str) -> u32 {
+fn count(output: &Ran, function: &str) -> u32 {
     counts(output).iter().filter(|(name, _)| name.starts_with(function)).map(|(_, count)| count).sum()
 }
 
 /// The table of the driver's calls.
-fn counts(output: &Output) -> Vec<(String, u32)> {
-    let said = said(output);
-    let words = said.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+fn counts(output: &Ran) -> Vec<(String, u32)> {
+    let words = output.stderr.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let call = |words: Vec<&str>| {
         let name = words.iter().find(|word| word.starts_with("cu"))?;
         let count = words.iter().find_map(|word| word.parse().ok())?;
@@ -124,20 +108,16 @@ fn garbage_in_a_call_is_named() {
         ("5", "is called by device 0 with 18446744073709551600 bytes at"),
     ];
     for (what, message) in messages {
-        let output = program.run(&[], &["wrong", what]);
-        assert!(!output.status.success(), "{output:?}");
-        assert!(said(&output).contains(message), "{}", said(&output));
+        program.run(&[], &["wrong", what]).failed().told(&[message]);
     }
 }
 
 #[test]
 fn a_kernel_dies_while_the_host_runs_its_region() {
     let output = Program::new().run(&[], &["wrong", "6"]);
-    assert!(!output.status.success(), "{output:?}");
-    assert!(said(&output).contains("kernel main$_omp_fn$1 failed: "), "{}", said(&output));
-    assert!(said(&output).contains("\n  trap\n"), "{}", said(&output));
     // Whoever waits for the region tells, and not the thread that serves it.
-    assert!(said(&output).contains("gangway: error: device 0: "), "{}", said(&output));
+    let told = ["gangway: error: device 0: ", "kernel main$_omp_fn$1 failed: ", "\n  trap\n"];
+    output.failed().told(&told);
 }
 
 #[test]

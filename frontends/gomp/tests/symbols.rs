@@ -5,13 +5,14 @@
 mod shared;
 mod support;
 
+use gangway_commands::stage;
 use object::elf;
 use shared::Shared;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 fn staged() -> Shared {
-    Shared::read(&support::stage().join("lib/gangway/libgangway-gomp.so"))
+    Shared::read(&stage().join("lib/gangway/libgangway-gomp.so"))
 }
 
 /// The committed list: version and name. `VERSION` is that of libomp's names. It asks for some of

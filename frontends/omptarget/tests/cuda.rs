@@ -6,12 +6,11 @@
 
 mod support;
 
+use gangway_commands::{Folder, Ran, Run, gangway};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use support::staged;
 
 /// Compiles a program for an architecture list of `gangway c++`.
@@ -23,20 +22,18 @@ fn build_as(name: &str, language: &str, offload: &str, architectures: &str) -> P
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda").join(format!("{name}.{language}"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("cuda-{name}-{}", architectures.replace(',', "-")));
-    let gangway = staged().join("../../bin/gangway");
-    let output = Command::new(gangway)
+    gangway()
         .args(["c++", "-O2", "-g", "-Wall"])
         .args(offload.split(' '))
         .arg(format!("--offload-arch={architectures}"))
         .args([source.as_os_str(), "-o".as_ref(), program.as_os_str()])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        .run()
+        .succeeded();
     program
 }
 
 /// Runs a program; with the virtual GPU, unless its driver is not to be found.
-fn run(program: &Path, arguments: &[&str], variables: &[(&str, &str)], with_driver: bool) -> Output {
+fn run(program: &Path, arguments: &[&str], variables: &[(&str, &str)], with_driver: bool) -> Ran {
     let staged = staged();
     let mut path = OsString::new();
     if with_driver {
@@ -51,25 +48,14 @@ fn run(program: &Path, arguments: &[&str], variables: &[(&str, &str)], with_driv
         .env("OMP_TARGET_OFFLOAD", "MANDATORY")
         .env("GANGWAY_VGPU_CACHE", "0")
         .envs(variables.iter().copied())
-        .output()
-        .unwrap()
-}
-
-fn text(output: &Output) -> String {
-    format!(
-        "{}\n{}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
+        .run()
 }
 
 /// What one region of a kind asks of the driver.
 fn calls(program: &Path, kind: &str) -> BTreeMap<String, i64> {
     let count = |rounds: &str| -> BTreeMap<String, i64> {
         let output = run(program, &[kind, rounds], &[("GANGWAY_VGPU_TRACE", "1")], true);
-        assert!(output.status.success(), "{kind}: {}", text(&output));
-        let trace = String::from_utf8_lossy(&output.stderr).into_owned();
+        let trace = output.succeeded().stderr;
         let row = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
             let (count, name) = (words.first()?.parse().ok()?, words.last()?);
@@ -112,83 +98,70 @@ fn regions_ask_the_driver_for_no_more_than_they_need() {
 #[test]
 fn data_is_right_on_two_devices() {
     let program = build("data", "sm_80");
-    let output = run(&program, &[], &[("GANGWAY_VGPU_DEVICES", "2")], true);
-    assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+    run(&program, &[], &[("GANGWAY_VGPU_DEVICES", "2")], true).printed("right\n");
 }
 
 /// A kernel of CUDA's language has no version for the host: it runs, or the program fails.
 #[test]
 fn kernels_of_cudas_language_run_or_end_the_program() {
     let program = build_as("kernel_language", "cu", "-foffload-via-llvm", "sm_80");
-    let output = run(&program, &[], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true);
-    assert!(output.status.success() && output.stdout == b"4\n", "{}", text(&output));
+    run(&program, &[], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true).printed("4\n");
     for (what, said) in [
         ("large", "kernel fill cannot have blocks of 4096 x 1 x 1 threads"),
         ("empty", "a kernel is launched with a grid of 0 blocks of 32 threads"),
         ("shared", "cannot have 4294967295 bytes of dynamic group memory"),
     ] {
-        let output = run(&program, &[what], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true);
-        assert!(!output.status.success() && text(&output).contains(said), "{}", text(&output));
+        run(&program, &[what], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true).failed().told(&[said]);
     }
     for (policy, driver, said) in [
         ("DEFAULT", false, "no device can run this program"),
         ("DISABLED", true, "OMP_TARGET_OFFLOAD=DISABLED"),
     ] {
-        let output = run(&program, &[], &[("OMP_TARGET_OFFLOAD", policy)], driver);
-        assert!(!output.status.success() && text(&output).contains(said), "{}", text(&output));
+        run(&program, &[], &[("OMP_TARGET_OFFLOAD", policy)], driver).failed().told(&[said]);
     }
 }
 
 #[test]
 fn programs_get_cudas_handles() {
     let program = build("interop", "sm_80");
-    let output = run(&program, &[], &[], true);
-    assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+    run(&program, &[], &[], true).printed("right\n");
 }
 
 #[test]
 fn a_fault_is_told_of_its_region() {
     let program = build("fault", "sm_80");
-    let output = run(&program, &["16"], &[], true);
-    let said = text(&output);
-    assert!(!output.status.success(), "{said}");
+    let output = run(&program, &["16"], &[], true).failed();
+    let said = &output.stderr;
     let line = said.lines().find(|line| line.starts_with("gangway: error: ")).unwrap_or_default();
     for part in ["fault.cpp:8:1: in main: ", "kernel main:8 failed: ", "CUDA_ERROR_ILLEGAL_ADDRESS"] {
         assert!(line.contains(part), "`{part}` is missing: {said}");
     }
-    assert!(!said.contains("copying failed"), "{said}");
+    assert!(!said.contains("copying failed") && !said.contains("__omp_offloading"), "{said}");
     // One report, in one form: the driver has left its own to the runtime.
     assert_eq!(said.matches(" failed: ").count(), 1, "{said}");
     let source = format!("{}/tests/cuda/fault.cpp", env!("CARGO_MANIFEST_DIR"));
-    for part in ["\n  write of 4 bytes at 0x10: 16 bytes after null\n", &format!("\n  at {source}:9:")] {
-        assert!(said.contains(part), "`{part}` is missing: {said}");
-    }
-    assert!(!said.contains("__omp_offloading"), "{said}");
+    output.told(&["\n  write of 4 bytes at 0x10: 16 bytes after null\n", &format!("\n  at {source}:9:")]);
 }
 
 #[test]
 fn a_full_stack_is_told_with_the_variable_that_helps() {
     let program = build("stack", "sm_80");
-    let said = text(&run(&program, &[], &[], true));
-    for part in [
+    run(&program, &[], &[], true).told(&[
         "kernel main:14 failed: ",
         "\n  the stack is full\n",
         "stack.cpp:",
         "in `deep`",
         "LIBOMPTARGET_STACK_SIZE=BYTES",
-    ] {
-        assert!(said.contains(part), "`{part}` is missing: {said}");
-    }
+    ]);
 }
 
 /// Where accesses are checked, memory that nobody has written is no number.
 #[test]
 fn what_was_not_copied_to_the_device_is_no_number() {
     let program = build("unwritten", "sm_80");
-    let output = run(&program, &[], &[("GANGWAY_VGPU_CHECK", "memory")], true);
-    assert!(output.status.success() && output.stdout == b"done\n", "{}", text(&output));
+    run(&program, &[], &[("GANGWAY_VGPU_CHECK", "memory")], true).printed("done\n");
     let output = run(&program, &[], &[], true);
-    assert!(text(&output).contains(" numbers, "), "the program sees numbers: {}", text(&output));
+    assert!(output.said().contains(" numbers, "), "the program sees numbers: {output}");
 }
 
 /// The error of a kernel that has used what is not its own names the variable.
@@ -196,12 +169,10 @@ fn what_was_not_copied_to_the_device_is_no_number() {
 fn a_fault_names_the_variable() {
     let program = build("variable", "sm_80");
     let told = |what: &str, element: &str, check: &str, expected: &[&str]| {
-        let output = run(&program, &[what, element], &[("GANGWAY_VGPU_CHECK", check)], true);
-        let said = text(&output);
-        assert!(!output.status.success(), "{said}");
-        let error = said.split_once("gangway: error: ").map_or("", |(_, error)| error);
+        let output = run(&program, &[what, element], &[("GANGWAY_VGPU_CHECK", check)], true).failed();
+        let error = output.stderr.split_once("gangway: error: ").map_or("", |(_, error)| error);
         for part in expected {
-            assert!(error.contains(part), "`{part}` is missing: {said}");
+            assert!(error.contains(part), "`{part}` is missing: {output}");
         }
     };
     let array =
@@ -248,32 +219,26 @@ fn a_fault_names_the_variable() {
 #[test]
 fn memory_that_is_freed_twice_is_told_with_its_address() {
     let program = build("freed", "sm_80");
-    let said = text(&run(&program, &[], &[], true));
-    for part in [
+    run(&program, &[], &[], true).told(&[
         "gangway: error: device 0: cannot free 0x20",
         " as device memory: cuMemFree: invalid argument (CUDA_ERROR_INVALID_VALUE) (error 1)\n  note: it may have been freed",
         "\n  help: OFFLOAD_TRACK_ALLOCATION_TRACES=1 shows where memory was allocated and freed",
-    ] {
-        assert!(said.contains(part), "`{part}` is missing: {said}");
-    }
-    let traced = text(&run(&program, &[], &[("OFFLOAD_TRACK_ALLOCATION_TRACES", "1")], true));
-    for part in [": it has been freed already\n  allocated (800 bytes):\n", "freed.cpp:6:", "freed.cpp:9:"] {
-        assert!(traced.contains(part), "`{part}` is missing: {traced}");
-    }
+    ]);
+    run(&program, &[], &[("OFFLOAD_TRACK_ALLOCATION_TRACES", "1")], true).told(&[
+        ": it has been freed already\n  allocated (800 bytes):\n",
+        "freed.cpp:6:",
+        "freed.cpp:9:",
+    ]);
 }
 
 /// It is not the image that is too large.
 #[test]
 fn a_variable_that_the_device_has_no_memory_for_is_named() {
     let program = build("large", "sm_80");
-    let output = run(&program, &[], &[("GANGWAY_VGPU_MEMORY", "48MiB")], true);
-    let said = text(&output);
-    assert!(!output.status.success(), "{said}");
-    for part in ["the device has no memory for code and variables", "'much_too_large' has 67108864 bytes"] {
-        assert!(said.contains(part), "`{part}` is missing: {said}");
-    }
-    let output = run(&program, &[], &[("GANGWAY_VGPU_MEMORY", "256MiB")], true);
-    assert!(output.status.success(), "{}", text(&output));
+    run(&program, &[], &[("GANGWAY_VGPU_MEMORY", "48MiB")], true)
+        .failed()
+        .told(&["the device has no memory for code and variables", "'much_too_large' has 67108864 bytes"]);
+    run(&program, &[], &[("GANGWAY_VGPU_MEMORY", "256MiB")], true).succeeded();
 }
 
 /// The host does not take over what is looked up on a device that is lost: the data is lost, too.
@@ -281,10 +246,9 @@ fn a_variable_that_the_device_has_no_memory_for_is_named() {
 fn a_region_is_not_missing_on_a_lost_device() {
     let program = build("lost", "sm_80");
     let output = run(&program, &[], &[("OMP_TARGET_OFFLOAD", "DEFAULT")], true);
-    let said = text(&output);
-    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
-    assert!(said.contains("lost.cpp:16:1: in main: device 0: the device is lost: "), "{said}");
-    assert!(!said.contains("the host takes over"), "{said}");
+    let output =
+        output.ended_by(libc::SIGABRT).told(&["lost.cpp:16:1: in main: device 0: the device is lost: "]);
+    assert!(!output.stderr.contains("the host takes over"), "{output}");
 }
 
 /// `-fopenmp-target-jit`: the last step of compiling is for the device that is there.
@@ -292,41 +256,27 @@ fn a_region_is_not_missing_on_a_lost_device() {
 fn images_of_bitcode_are_compiled_when_they_are_loaded() {
     let program = build_as("bitcode", "cpp", "-fopenmp -fopenmp-target-jit", "sm_70,x86_64");
     for device in ["cuda", "cpu"] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         let run = |variables: &[(&str, &str)]| {
-            let temporary = ("TMPDIR", folder.path().to_str().unwrap());
-            run(&program, &[], &[&[("GANGWAY_DEVICE", device), temporary], variables].concat(), true)
+            let own = [("GANGWAY_DEVICE", device), ("TMPDIR", folder.to_str().unwrap())];
+            run(&program, &[], &[&own, variables].concat(), true)
         };
         // Several devices use what is compiled once.
-        let output = run(&[("GANGWAY_VGPU_DEVICES", "2")]);
-        let said = text(&output);
-        assert!(output.status.success(), "{device}: {said}");
-        assert_eq!(output.stdout, b"device: 1.25e+06, 1118.033989, 1 calls\n", "{device}: {said}");
+        run(&[("GANGWAY_VGPU_DEVICES", "2")]).printed("device: 1.25e+06, 1118.033989, 1 calls\n");
         let without = run(&[("OMP_TARGET_OFFLOAD", "DEFAULT"), ("GANGWAY_LLVM", "/nowhere")]);
-        let said = text(&without);
-        assert!(
-            without.status.success() && without.stdout.starts_with(b"host: 1.25e+06"),
-            "{device}: {said}"
-        );
-        for part in [
+        assert!(without.stdout.starts_with("host: 1.25e+06"), "{without}");
+        without.succeeded().told(&[
             "cannot be loaded: it is LLVM bitcode, to be compiled when the program runs, and there is no \
              /nowhere/bin/clang\n  help: install LLVM 22",
             "note: the host takes over",
-        ] {
-            assert!(said.contains(part), "{device}: `{part}` is missing: {said}");
-        }
-        let llvm = folder.path().join("bin");
-        std::fs::create_dir(&llvm).unwrap();
-        let script = "#!/bin/sh\necho \"error: no $LD_PRELOAD\" >&2\nexit 1\n";
-        std::fs::write(llvm.join("clang"), script).unwrap();
-        std::fs::set_permissions(llvm.join("clang"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let refused = run(&[("GANGWAY_LLVM", folder.path().to_str().unwrap())]);
-        let said = text(&refused);
-        assert_eq!(refused.status.signal(), Some(libc::SIGABRT), "{device}: {said}");
-        assert!(said.contains("bin/clang cannot compile it (exit status: 1): error: no"), "{device}: {said}");
+        ]);
+        std::fs::create_dir(folder.path("bin")).unwrap();
+        folder.script("bin/clang", "#!/bin/sh\necho \"error: no $LD_PRELOAD\" >&2\nexit 1\n");
+        run(&[("GANGWAY_LLVM", folder.to_str().unwrap())])
+            .ended_by(libc::SIGABRT)
+            .told(&["bin/clang cannot compile it (exit status: 1): error: no"]);
         // Nothing is left.
-        let left: Vec<_> =
-            folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["bin"], "{device}");
     }
 }
@@ -338,23 +288,18 @@ fn routines_mean_the_host_where_unified_memory_is_missing() {
     let run = |policy, unified| {
         run(&program, &[], &[("OMP_TARGET_OFFLOAD", policy), ("GANGWAY_VGPU_UNIFIED", unified)], true)
     };
-    let with = run("MANDATORY", "");
-    assert!(with.status.success() && with.stdout == b"0 10\n", "{}", text(&with));
-    let without = run("DEFAULT", "0");
-    assert!(without.status.success() && without.stdout == b"1 10\n", "{}", text(&without));
-    let said = "warning: device 0: the device lacks unified shared memory, which the program requires\n  note: the host";
-    assert!(text(&without).contains(said), "{}", text(&without));
-    let mandatory = run("MANDATORY", "0");
-    assert_eq!(mandatory.status.signal(), Some(libc::SIGABRT), "{}", text(&mandatory));
+    run("MANDATORY", "").printed("0 10\n");
+    run("DEFAULT", "0").printed("1 10\n").told(&[
+        "warning: device 0: the device lacks unified shared memory, which the program requires\n  note: the host",
+    ]);
+    run("MANDATORY", "0").ended_by(libc::SIGABRT);
 }
 
 #[test]
 fn the_device_that_is_there_decides_which_image_runs() {
     let both = build("where", "sm_80,x86_64");
     let said = |program: &Path, driver, variables: &[(&str, &str)]| {
-        let output = run(program, &[], variables, driver);
-        assert!(output.status.success(), "{}", text(&output));
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        run(program, &[], variables, driver).succeeded().stdout.trim().to_owned()
     };
     assert_eq!(said(&both, true, &[("OMP_DEFAULT_DEVICE", "0")]), "gpu, driver opened");
     let without = said(&both, false, &[("GANGWAY_DEVICE", "cpu")]);
@@ -364,35 +309,31 @@ fn the_device_that_is_there_decides_which_image_runs() {
     assert_eq!(said(&host, true, &[]), "cpu, driver untouched");
     // An image for a newer device is refused with both names.
     let newer = build("where", "sm_90");
-    let output = run(&newer, &[], &[("GANGWAY_VGPU_CAPABILITY", "8.0")], true);
-    let refusal = "the image is PTX for sm_90, the device is sm_80";
-    assert!(!output.status.success() && text(&output).contains(refusal), "{}", text(&output));
+    run(&newer, &[], &[("GANGWAY_VGPU_CAPABILITY", "8.0")], true)
+        .failed()
+        .told(&["the image is PTX for sm_90, the device is sm_80"]);
 }
 
 #[test]
 fn eight_threads_share_a_device() {
     let program = build("threads", "sm_80");
-    let output = run(&program, &[], &[], true);
-    assert!(output.status.success() && output.stdout == b"right\n", "{}", text(&output));
+    run(&program, &[], &[], true).printed("right\n");
 }
 
 #[test]
 fn a_region_that_does_not_fit_leaves_nothing_behind() {
     let program = build("memory", "sm_80");
     let variables = [("OMP_TARGET_OFFLOAD", "DEFAULT"), ("GANGWAY_VGPU_MEMORY", "100M")];
-    let output = run(&program, &[], &variables, true);
-    let said = text(&output);
-    assert!(output.status.success() && output.stdout == b"host 1, left 0\n1 2\n", "{said}");
-    assert!(said.contains("out of device memory: 41943040 bytes wanted for `c[0:SIZE]`"), "{said}");
+    run(&program, &[], &variables, true)
+        .printed("host 1, left 0\n1 2\n")
+        .told(&["out of device memory: 41943040 bytes wanted for `c[0:SIZE]`"]);
 }
 
 #[test]
 fn a_program_for_gpus_says_that_there_is_no_driver() {
     let program = build("where", "sm_80");
-    let output = run(&program, &[], &[], false);
-    let said = text(&output);
     let why = "cuda: no devices (no CUDA driver: libcuda.so.1: cannot open shared object file";
-    assert!(!output.status.success() && said.contains(why), "{said}");
+    run(&program, &[], &[], false).failed().told(&[why]);
 }
 
 /// The time of a kernel is the kernel's, and not that of the copy which waits for it. A busy machine may
@@ -404,8 +345,7 @@ fn reports_have_the_times_of_kernels_and_copies() {
     let wish = format!("json:{}", file.display());
     let mut seen = Vec::new();
     while seen.len() < 20 {
-        let output = run(&program, &[], &[("GANGWAY_REPORT", &wish)], true);
-        assert!(output.status.success(), "{}", text(&output));
+        run(&program, &[], &[("GANGWAY_REPORT", &wish)], true).succeeded();
         let report = std::fs::read_to_string(&file).unwrap();
         let time = |section: &str| -> u64 {
             let (_, rows) = report.split_once(&format!("\"{section}\":[")).unwrap();

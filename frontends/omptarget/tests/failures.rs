@@ -13,19 +13,13 @@
 
 mod support;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use gangway_commands::{Folder, Run as _, golden};
+use libtest_mimic::{Arguments, Trial};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use wait_timeout::ChildExt;
-
-/// How long a program may take; a failure must not become a hang. It takes a second, or many times
-/// that on a busy machine.
-const LIMIT: Duration = Duration::from_secs(180);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -36,7 +30,10 @@ fn main() -> ExitCode {
         for run in runs(&source) {
             let (staged, built) = (staged.clone(), built.clone());
             let name = format!("{}::{}", run.program(), run.name);
-            trials.push(Trial::test(name, move || run.check(&staged, &built)));
+            trials.push(Trial::test(name, move || {
+                run.check(&staged, &built);
+                Ok(())
+            }));
         }
     }
     assert!(!trials.is_empty());
@@ -54,21 +51,8 @@ fn sources() -> Vec<PathBuf> {
     sources
 }
 
-/// How a program is expected to end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
-    Exit(i32),
-    Signal(i32),
-}
-
-impl End {
-    fn of(status: ExitStatus) -> Self {
-        match status.signal() {
-            Some(signal) => Self::Signal(signal),
-            None => Self::Exit(status.code().unwrap_or(-1)),
-        }
-    }
-}
+/// How a program ends: its status or its signal.
+type End = (Option<i32>, Option<i32>);
 
 fn signal_named(name: &str) -> i32 {
     match name {
@@ -109,7 +93,7 @@ impl Run {
             flags: Vec::new(),
             patch: None,
             variables: Vec::new(),
-            end: End::Exit(-1),
+            end: (None, None),
         };
         for word in words {
             let (key, value) = word.split_once('=').unwrap_or_else(|| panic!("{line}: what is {word}?"));
@@ -117,12 +101,12 @@ impl Run {
                 "args" => run.arguments.push(value.to_owned()),
                 "flags" => run.flags.push(value.to_owned()),
                 "patch" => run.patch = Some(value.to_owned()),
-                "exit" => run.end = End::Exit(value.parse().unwrap()),
-                "signal" => run.end = End::Signal(signal_named(value)),
+                "exit" => run.end.0 = Some(value.parse().unwrap()),
+                "signal" => run.end.1 = Some(signal_named(value)),
                 _ => run.variables.push((key.to_owned(), value.to_owned())),
             }
         }
-        assert_ne!(run.end, End::Exit(-1), "{line}: how does it end?");
+        assert_ne!(run.end, (None, None), "{line}: how does it end?");
         run
     }
 
@@ -130,39 +114,16 @@ impl Run {
         self.source.file_stem().unwrap().to_string_lossy().into_owned()
     }
 
-    fn check(&self, staged: &Path, built: &Built) -> Result<(), Failed> {
-        let program = built.program(self);
-        let mut child = Command::new(&program)
+    fn check(&self, staged: &Path, built: &Built) {
+        let ran = Command::new(built.program(self))
             .args(&self.arguments)
             .env_clear()
             .env("LD_LIBRARY_PATH", staged)
             .envs(self.variables.iter().map(|(name, value)| (name, value.replace("{null}", &built.null()))))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let Some(status) = child.wait_timeout(LIMIT)? else {
-            child.kill()?;
-            return Err(format!("still running after {LIMIT:?}").into());
-        };
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut text)?;
-        let text = normalise(&text);
-        if End::of(status) != self.end {
-            return Err(format!("ended with {status}, not {:?}:\n{text}", self.end).into());
-        }
-        let golden = directory().join(format!("{}.{}.stderr", self.program(), self.name));
-        if std::env::var_os("GANGWAY_BLESS").is_some_and(|value| value == "1") {
-            fs::write(golden, text)?;
-            return Ok(());
-        }
-        let expected = fs::read_to_string(&golden)
-            .map_err(|error| format!("{}: {error}; GANGWAY_BLESS=1 writes it", golden.display()))?;
-        if text == expected {
-            return Ok(());
-        }
-        let difference = similar::TextDiff::from_lines(&expected, &text);
-        Err(format!("{}:\n{}", golden.display(), difference.unified_diff().header("expected", "got")).into())
+            .run();
+        assert_eq!((ran.code(), ran.signal()), self.end, "{ran}");
+        let file = directory().join(format!("{}.{}.stderr", self.program(), self.name));
+        golden(&file, &normalise(&ran.stderr));
     }
 }
 
@@ -205,13 +166,13 @@ fn replace(
 
 /// Compiled programs, each made once, however many runs there are of it.
 struct Built {
-    directory: tempfile::TempDir,
+    folder: Folder,
     programs: Mutex<BTreeMap<String, Arc<std::sync::OnceLock<PathBuf>>>>,
 }
 
 impl Default for Built {
     fn default() -> Self {
-        Self { directory: tempfile::tempdir().unwrap(), programs: Mutex::default() }
+        Self { folder: Folder::new(), programs: Mutex::default() }
     }
 }
 
@@ -233,13 +194,13 @@ impl Built {
         let library = self.made("null/libgangway-rtl-null.so".to_owned(), |path| {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../backends/external");
-            let status = Command::new("clang-22")
+            Command::new("clang-22")
                 .args(["-O1", "-fPIC", "-shared", "-I"])
                 .args([&sources.join("include"), &sources.join("tests/null/null.c")])
                 .arg("-o")
                 .arg(path)
-                .status();
-            assert!(status.is_ok_and(|status| status.success()), "the null back end does not compile");
+                .run()
+                .succeeded();
         });
         library.parent().unwrap().to_string_lossy().into_owned()
     }
@@ -247,7 +208,7 @@ impl Built {
     fn made(&self, name: String, make: impl FnOnce(&Path)) -> PathBuf {
         let cell = self.programs.lock().unwrap().entry(name.clone()).or_default().clone();
         let made = || {
-            let path = self.directory.path().join(&name);
+            let path = self.folder.path(&name);
             make(&path);
             path
         };
@@ -260,9 +221,7 @@ fn compile(run: &Run, output: &Path) {
     // Without optimisation a crash stays where it was written.
     command.args(["-O0", "-g", "-fopenmp", support::OFFLOAD, "-Wall", "-Wno-openmp-mapping"]);
     command.args(&run.flags).arg(run.source.file_name().unwrap()).arg("-o").arg(output);
-    let output = command.current_dir(directory()).output().expect("clang-22 is needed for this test");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{} does not compile:\n{errors}", run.source.display());
+    command.current_dir(directory()).run().succeeded();
 }
 
 /// Damages the device image inside a program.

@@ -4,22 +4,18 @@
 
 mod support;
 
+use gangway_commands::{Folder, Run};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
-use wait_timeout::ChildExt;
-
-/// A program that takes as long hangs: it takes a second, or many times that on a busy machine.
-const LIMIT: Duration = Duration::from_secs(180);
+use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let staged = support::staged();
-    let built = tempfile::tempdir().unwrap();
-    let image = built.path().join("image.so");
+    let built = Folder::new();
+    let image = built.path("image.so");
     compile(&["-shared", "-fPIC"], "image.c", &image);
     let mut trials = vec![
         Trial::test("every_export_is_tested", every_export_is_tested),
@@ -27,12 +23,14 @@ fn main() -> ExitCode {
     ];
     for program in programs() {
         let name = program.file_stem().unwrap().to_string_lossy().into_owned();
-        let (staged, image, output) = (staged.clone(), image.clone(), built.path().join(&name));
+        let (staged, image, output) = (staged.clone(), image.clone(), built.path(&name));
         trials.push(Trial::test(name, move || {
             // Stock clang-22's library lacks what later releases have.
             let ours = format!("-L{}", staged.display());
             compile(&["-fopenmp", &ours, "-lomptarget"], program.to_str().unwrap(), &output);
-            run(&output, &image, &staged)
+            let mut command = Command::new(&output);
+            command.arg(&image).env_clear().env("LD_LIBRARY_PATH", &staged).run().succeeded();
+            Ok(())
         }));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -52,35 +50,15 @@ fn programs() -> Vec<PathBuf> {
 }
 
 fn compile(flags: &[&str], source: &str, output: &Path) {
-    let command = Command::new("clang-22")
+    Command::new("clang-22")
         .args(["-O1", "-g", "-Wall", "-Werror", "-Wno-unused"])
         .arg(source)
         .args(flags)
         .arg("-o")
         .arg(output)
         .current_dir(directory())
-        .output()
-        .expect("clang-22 is needed for this test");
-    let errors = String::from_utf8_lossy(&command.stderr);
-    assert!(command.status.success(), "{source} does not compile:\n{errors}");
-}
-
-fn run(program: &Path, image: &Path, staged: &Path) -> Result<(), Failed> {
-    let mut child = Command::new(program)
-        .arg(image)
-        .env_clear()
-        .env("LD_LIBRARY_PATH", staged)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let Some(status) = child.wait_timeout(LIMIT)? else {
-        child.kill()?;
-        return Err(format!("still running after {LIMIT:?}").into());
-    };
-    let mut said = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said)?;
-    if status.success() { Ok(()) } else { Err(format!("{status}\n{said}").into()) }
+        .run()
+        .succeeded();
 }
 
 /// The functions a program says it tests.
@@ -116,9 +94,9 @@ fn every_export_is_tested() -> Result<(), Failed> {
 /// function it names.
 fn programs_call_what_they_name() -> Result<(), Failed> {
     use object::{Object, ObjectSymbol};
-    let built = tempfile::tempdir()?;
+    let built = Folder::new();
     for program in programs() {
-        let object = built.path().join("program.o");
+        let object = built.path("program.o");
         compile(&["-fopenmp", "-c"], program.to_str().unwrap(), &object);
         let bytes = fs::read(&object)?;
         let file = object::File::parse(&*bytes)?;

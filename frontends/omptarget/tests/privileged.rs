@@ -2,6 +2,7 @@
 
 mod support;
 
+use gangway_commands::{Folder, Run};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -20,13 +21,13 @@ fn variables_that_name_files_are_not_heard() {
         eprintln!("not tested: only root can make a set-user-ID program");
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = Folder::new();
     let open = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    open(directory.path(), 0o777);
-    let source = directory.path().join("program.c");
-    let program = directory.path().join("program");
+    open(&directory, 0o777);
+    let source = directory.path("program.c");
+    let program = directory.path("program");
     let text = "int main(void) { int x = 1;\n#pragma omp target map(tofrom: x)\nx = 2;\nreturn x - 2; }";
     std::fs::write(&source, text).unwrap();
     let path = format!("-Wl,-rpath,{}", staged().display());
@@ -34,12 +35,10 @@ fn variables_that_name_files_are_not_heard() {
     for (mode, heard) in [(0o755, true), (0o4755, false)] {
         open(&program, mode);
         for variable in ["GANGWAY_TRACE", "GANGWAY_REPORT", "LIBOMPTARGET_PROFILE"] {
-            let file = directory.path().join(format!("{variable}-{mode:o}"));
+            let file = directory.path(format!("{variable}-{mode:o}"));
             let value = if variable == "GANGWAY_REPORT" { "text:" } else { "" };
             let value = format!("{value}{}", file.display());
-            let ended = Command::new(&program).env_clear().env(variable, value).uid(NOBODY).output();
-            let ended = ended.unwrap();
-            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+            Command::new(&program).env_clear().env(variable, value).uid(NOBODY).run().succeeded();
             assert_eq!(file.exists(), heard, "{variable}, mode {mode:o}");
         }
     }

@@ -74,7 +74,7 @@ fn a_file_that_cannot_be_written_is_named() {
     compile(&source("profile.c"), &program, &[OFFLOAD]);
     let output = run(&program, &staged(), &[("LIBOMPTARGET_PROFILE", OsStr::new("/nowhere/profile"))]);
     assert_eq!(
-        String::from_utf8(output.stderr).unwrap(),
+        output.stderr,
         "gangway: warning: cannot write the profile /nowhere/profile: No such file or directory (os error 2)\n  \
          help: LIBOMPTARGET_PROFILE names the file\n"
     );

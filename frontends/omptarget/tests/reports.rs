@@ -3,27 +3,27 @@
 
 mod support;
 
+use gangway_commands::{Folder, Ran, Run};
 use serde_json::Value;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 use support::{OFFLOAD, compile, source, staged};
 
-struct Program(tempfile::TempDir);
+struct Program(Folder);
 
 impl Program {
     fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        compile(&source("endings.c"), &directory.path().join("endings"), &[OFFLOAD]);
-        Self(directory)
+        let folder = Folder::new();
+        compile(&source("endings.c"), &folder.path("endings"), &[OFFLOAD]);
+        Self(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     /// Runs it with a report and a trace in files.
-    fn run(&self, end: &str, variables: &[(&str, &str)]) -> Output {
+    fn run(&self, end: &str, variables: &[(&str, &str)]) -> Ran {
         let tool = staged().join("../../bin/gangway");
         // Whoever starts tests in the background has programs ignore signals.
         let mut command = Command::new("/usr/bin/env");
@@ -31,12 +31,11 @@ impl Program {
         command.env_clear().env("PATH", "/usr/bin:/bin").envs(variables.iter().copied());
         command.args(["run", "--report=json", "--report-file"]).arg(self.path(&format!("{end}.report")));
         command.arg("--trace").arg(self.path(&format!("{end}.trace"))).arg("--");
-        command.arg(self.path("endings")).arg(end).output().unwrap()
+        command.arg(self.path("endings")).arg(end).run()
     }
 
     fn json(&self, name: &str) -> Value {
-        let text = std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
+        serde_json::from_slice(&self.0.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 }
 
@@ -55,8 +54,7 @@ fn they_survive_every_end() {
         ("kernel", None, Some(11)),
     ] {
         let output = program.run(end, &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), output.status.signal()), (code, signal), "{end}: {told}");
+        assert_eq!((output.code(), output.signal()), (code, signal), "{output}");
         let report = program.json(&format!("{end}.report"));
         assert_eq!(report["kernels"][0]["name"], "main:11", "{end}");
         assert_eq!(report["kernels"][0]["count"], 3, "{end}");
@@ -75,8 +73,7 @@ fn they_have_what_libraries_do_that_come_and_go() {
     compile(&source("library.c"), &program.path("library.so"), &[OFFLOAD, "-shared", "-fPIC"]);
     compile(&source("opens.c"), &program.path("endings"), &[]);
     let library = program.path("library.so");
-    let output = program.run(library.to_str().unwrap(), &[]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program.run(library.to_str().unwrap(), &[]).succeeded();
     let report = program.json("library.so.report");
     assert_eq!(
         (&report["kernels"][0]["name"], &report["kernels"][0]["count"]),
@@ -95,14 +92,13 @@ fn a_full_disk_costs_the_report_and_not_the_status() {
         std::os::unix::fs::symlink("/dev/full", file("report")).unwrap();
         std::os::unix::fs::symlink("/dev/full", file("trace")).unwrap();
         let output = program.run(end, &[]);
-        assert_eq!(output.status.code(), Some(if end == "return" { 0 } else { 5 }));
-        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.code(), Some(if end == "return" { 0 } else { 5 }));
         for (what, kind) in [("the report", "report"), ("the trace", "trace")] {
             let line = format!(
                 "gangway: cannot write {what} to {}: No space left on device (os error 28)\n",
                 file(kind).display()
             );
-            assert_eq!(told.matches(&line).count(), 1, "{told}");
+            assert_eq!(output.stderr.matches(&line).count(), 1, "{output}");
         }
     }
 }
@@ -115,8 +111,7 @@ fn regions_that_the_host_ran_are_counted_with_the_reason() {
         (("OMP_DEFAULT_DEVICE", "4"), "its device is the host"),
         (("GANGWAY_DEVICE", "none"), "no back end is in use"),
     ] {
-        let output = program.run("return", &[variable]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        program.run("return", &[variable]).succeeded();
         let report = program.json("return.report");
         assert_eq!(report["kernels"], serde_json::json!([]), "{reason}");
         let row = &report["on_host"][0];

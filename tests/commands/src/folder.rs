@@ -41,9 +41,12 @@ impl Folder {
         self.join(name)
     }
 
+    /// Writes a file; a folder that it is in is made, if there is none.
     #[track_caller]
     pub fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) {
-        fs::write(self.path(name), content).unwrap();
+        let file = self.path(name);
+        fs::create_dir_all(file.parent().expect("it is in this folder")).unwrap();
+        fs::write(&file, content).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     }
 
     /// Writes a file that can be executed.

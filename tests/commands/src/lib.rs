@@ -52,3 +52,14 @@ pub fn again(test: &str) -> Option<Command> {
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(AGAIN, test);
     Some(command)
 }
+
+/// Whether this process runs a test alone. If not, another process has run it so.
+///
+/// # Panics
+/// It has failed there.
+#[must_use]
+pub fn is_alone(test: &str) -> bool {
+    let Some(mut other) = again(test) else { return true };
+    other.run().succeeded();
+    false
+}

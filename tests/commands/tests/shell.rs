@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 use std::process::Command;
 
-use gangway_commands::{Folder, Ran, Run, again};
+use gangway_commands::{Folder, Ran, Run, again, is_alone};
 
 fn shell(script: &str) -> Ran {
     Command::new("sh").args(["-c", script]).run()
@@ -48,6 +48,13 @@ fn a_test_runs_itself_again() {
     };
     let ran = again.run().succeeded();
     assert!(ran.stdout.contains("the other process") && ran.stdout.contains("1 passed"), "{ran}");
+}
+
+#[test]
+fn a_test_runs_alone() {
+    if is_alone("a_test_runs_alone") {
+        assert_eq!(std::env::var("GANGWAY_TEST_AGAIN").as_deref(), Ok("a_test_runs_alone"));
+    }
 }
 
 #[test]

@@ -9,15 +9,15 @@
 //!
 //! What is not installed is left out by an ignored test that says so.
 
-use std::ffi::OsString;
+#[path = "support/llvm.rs"]
+mod llvm;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use libtest_mimic::{Arguments, Failed, Trial};
-
-const GPU: &str = "sm_80";
-/// The releases whose GPU code takes Gangway's device runtime.
-const WITH_GPU: [u32; 2] = [22, 23];
+use gangway_commands::{Folder, Run, gangway, stage};
+use libtest_mimic::{Arguments, Trial};
+use llvm::{GPU, WITH_GPU, device_runtime, llvm};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Compiler {
@@ -49,32 +49,16 @@ fn main() -> ExitCode {
         }
         let names: Vec<String> = found.iter().map(|compiler| compiler.name()).collect();
         let name = format!("{name}/{}", names.join("+"));
-        trials.push(Trial::test(name, move || chain(&found, device).map_err(Failed::from)));
+        trials.push(Trial::test(name, move || {
+            chain(&found, device);
+            Ok(())
+        }));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn llvm(release: u32) -> PathBuf {
-    PathBuf::from(format!("/usr/lib/llvm-{release}"))
-}
-
-fn stage() -> PathBuf {
-    let stage = std::env::var_os("GANGWAY_STAGE").map(PathBuf::from);
-    let stage = stage.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/stage"));
-    stage.canonicalize().unwrap_or(stage)
-}
-
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chain").join(name)
-}
-
-fn said(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
-        return Ok(text);
-    }
-    Err(format!("{command:?}\n{}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)))
 }
 
 impl Compiler {
@@ -90,9 +74,11 @@ impl Compiler {
         match self {
             Self::Gcc(release) => {
                 let question = "-print-prog-name=accel/nvptx-none/mkoffload";
-                let answer = said(Command::new(self.name()).arg(question)).unwrap_or_default();
-                let wanted = if answer.is_empty() { String::new() } else { "-offload-nvptx".to_owned() };
-                (!Path::new(answer.trim()).is_absolute()).then(|| format!("gcc-{release}{wanted}"))
+                let Ok(answer) = Command::new(self.name()).arg(question).output() else {
+                    return Some(self.name());
+                };
+                let found = answer.stdout.starts_with(b"/");
+                (!found).then(|| format!("gcc-{release}-offload-nvptx"))
             }
             Self::Clang(release) => {
                 let stock = llvm(release).join(format!("lib/libomptarget.so.{release}.1"));
@@ -111,7 +97,7 @@ impl Compiler {
     }
 
     /// Calls the compiler with what offloading to the device needs.
-    fn command(self, device: Device, work: &Path) -> Result<Command, String> {
+    fn command(self, device: Device, work: &Path) -> Command {
         let mut command = match (self, device) {
             (Self::Gcc(_), _) => {
                 let mut command = Command::new(self.name());
@@ -119,13 +105,9 @@ impl Compiler {
                 command
             }
             (Self::Clang(release), Device::Gpu) if WITH_GPU.contains(&release) => {
-                let mut command = Command::new(stage().join("bin/gangway"));
-                command.args([
-                    "cc",
-                    &format!("--llvm={release}"),
-                    "-fopenmp",
-                    &format!("--offload-arch={GPU}"),
-                ]);
+                let mut command = gangway();
+                command.args(["cc", &format!("--llvm={release}"), "-fopenmp"]);
+                command.arg(format!("--offload-arch={GPU}"));
                 command
             }
             (Self::Clang(release), _) => {
@@ -135,83 +117,40 @@ impl Compiler {
                     command.arg("-fopenmp-targets=x86_64-pc-linux-gnu");
                 } else {
                     command.args(["-fopenmp-target-jit", &format!("--offload-arch={GPU}")]);
-                    command.args(with_llvms_device_runtime(release, work)?);
+                    command.args(llvm::with_device_runtime(release, work));
                 }
                 command
             }
         };
         command.args(["-O2", "-w", "-fPIC"]);
-        Ok(command)
+        command
     }
 }
 
-/// LLVM's own device runtime, as Debian has it.
-fn device_runtime(release: u32) -> PathBuf {
-    let library = llvm(release).join("lib");
-    let bitcode = library.join(format!("libomptarget-nvptx-{GPU}.bc"));
-    if bitcode.is_file() { bitcode } else { library.join("nvptx64-nvidia-cuda/libompdevice.a") }
-}
-
-/// What has clang find it, and as much of a CUDA toolkit as clang looks for, with a library of its own bitcode.
-fn with_llvms_device_runtime(release: u32, work: &Path) -> Result<Vec<OsString>, String> {
-    let toolkit = work.join(format!("cuda-{release}"));
-    let library = toolkit.join("nvvm/libdevice");
-    if !library.exists() {
-        let io = |error: std::io::Error| format!("{}: {error}", toolkit.display());
-        std::fs::create_dir_all(&library).map_err(io)?;
-        for part in ["bin", "include"] {
-            std::os::unix::fs::symlink(stage().join("lib/gangway/cuda").join(part), toolkit.join(part))
-                .map_err(io)?;
-        }
-        let mut empty = Command::new(llvm(release).join("bin/clang"));
-        empty.args([
-            "--target=nvptx64-nvidia-cuda",
-            "-nogpulib",
-            "-c",
-            "-emit-llvm",
-            "-x",
-            "c",
-            "/dev/null",
-            "-o",
-        ]);
-        said(empty.arg(library.join("libdevice.10.bc")))?;
-    }
-    let mut words = vec![OsString::from(format!("--cuda-path={}", toolkit.display()))];
-    let runtime = device_runtime(release);
-    if let (true, Some(folder)) = (runtime.ends_with("libompdevice.a"), runtime.parent()) {
-        words.extend(["-Xoffload-linker".into(), format!("-L{}", folder.display()).into()]);
-    }
-    Ok(words)
-}
-
-fn chain(compilers: &[Compiler], device: Device) -> Result<(), String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let work = folder.path();
+fn chain(compilers: &[Compiler], device: Device) {
+    let work = Folder::new();
     let (mut libraries, mut programs, mut wanted) = (Vec::new(), Vec::new(), String::new());
     for compiler in compilers {
         let name = compiler.name();
         let step = name.replace('-', "_");
-        let library = work.join(format!("lib{step}.so"));
-        let mut command = compiler.command(device, work)?;
+        let library = work.path(format!("lib{step}.so"));
+        let mut command = compiler.command(device, &work);
         command.args(["-shared", &format!("-DSTEP={step}"), &format!("-DSTEP_ON={step}_on")]);
-        said(command.arg(source("library.c")).arg("-o").arg(&library))?;
+        command.arg(source("library.c")).arg("-o").arg(&library).run().succeeded();
         libraries.push(format!("{}:{step}", library.display()));
         // GCC's programs have no CPU devices to share data on.
         if device == Device::Cpu && matches!(compiler, Compiler::Gcc(_)) {
             continue;
         }
-        let program = work.join(&name);
-        let mut command = compiler.command(device, work)?;
+        let program = work.path(&name);
+        let mut command = compiler.command(device, &work);
         command.arg(format!("-DBY=\"{name}\"")).arg(source("program.c")).arg("-o").arg(&program);
-        said(command.arg("-ldl"))?;
+        command.arg("-ldl").run().succeeded();
         programs.push(program.display().to_string());
         wanted += &format!("{name}: right with {} libraries\n", compilers.len());
     }
-    let Some((first, next)) = programs.split_first() else {
-        return Err("no compiler of the chain is installed".to_owned());
-    };
-    let gangway = stage().join("bin/gangway");
-    let mut run = Command::new(gangway);
+    let (first, next) = programs.split_first().expect("a compiler of the chain is installed");
+    let mut run = gangway();
     run.args(["run", "--device", if device == Device::Cpu { "cpu" } else { "vgpu" }, "--", first]);
     run.args(&libraries).env("CHAIN_NEXT", next.join(":"));
     if device == Device::Gpu {
@@ -221,6 +160,5 @@ fn chain(compilers: &[Compiler], device: Device) -> Result<(), String> {
     if compilers.iter().any(|compiler| matches!(compiler, Compiler::Gcc(_))) {
         run.env("LD_PRELOAD", stage().join("lib/gangway/libgangway-gomp.so"));
     }
-    let shown = said(&mut run)?;
-    if shown == wanted { Ok(()) } else { Err(format!("{run:?} printed\n{shown}\nnot\n{wanted}")) }
+    run.run().printed(&wanted);
 }

@@ -10,8 +10,9 @@
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
+use gangway_commands::{Folder, Run, gangway};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The releases whose GPU code takes Gangway's device runtime.
@@ -44,11 +45,6 @@ fn main() -> ExitCode {
 
 fn manifest() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn gangway() -> PathBuf {
-    let stage = std::env::var_os("GANGWAY_STAGE").map(PathBuf::from);
-    stage.unwrap_or_else(|| manifest().join("../../build/stage")).join("bin/gangway")
 }
 
 /// A line of the list, with its program.
@@ -93,13 +89,13 @@ impl Fault {
         let flags = header("flags:").ok_or("the program has no `flags:`")?;
         let (refused, warned) = (header("refused:").map(str::trim), header("warned:").map(str::trim));
         let listed = self.releases.contains(&release);
-        let unmended = build_and_run(&file, flags, release, Some(&self.name))?;
+        let unmended = build_and_run(&file, flags, release, Some(&self.name));
         let wrong = !matches!(&unmended, Came::Ran { right: true, .. });
         if wrong != listed {
             let has = if wrong { "has this fault" } else { "no longer has this fault" };
             return Err(format!("clang-{release} {has}: change {} in faults.txt\n{unmended:?}", self.name));
         }
-        let usual = build_and_run(&file, flags, release, None)?;
+        let usual = build_and_run(&file, flags, release, None);
         let told = |said: &str, text: Option<&str>| text.is_some_and(|text| said.contains(text));
         let done = match &usual {
             Came::NotCompiled(said) => listed && told(said, refused),
@@ -110,22 +106,19 @@ impl Fault {
     }
 }
 
-fn build_and_run(file: &Path, flags: &str, release: u32, unmended: Option<&str>) -> Result<Came, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let program = folder.path().join("program");
-    let mut command = Command::new(gangway());
+fn build_and_run(file: &Path, flags: &str, release: u32, unmended: Option<&str>) -> Came {
+    let folder = Folder::new();
+    let mut command = gangway();
     command.arg(if file.extension().is_some_and(|extension| extension == "cpp") { "c++" } else { "cc" });
     command.arg(format!("--llvm={release}")).args(flags.split_whitespace());
     command.args(["-fopenmp", &format!("--offload-arch={GPU}"), "-fcrash-diagnostics=off"]);
-    command.arg(file).arg("-o").arg(&program).env("TMPDIR", folder.path());
-    command.env("GANGWAY_CC_UNMENDED", unmended.unwrap_or_default());
-    let built = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    let said = String::from_utf8_lossy(&built.stderr).into_owned();
+    command.arg(file).arg("-o").arg(folder.path("program")).env("TMPDIR", &*folder);
+    let built = command.env("GANGWAY_CC_UNMENDED", unmended.unwrap_or_default()).run();
     if !built.status.success() {
-        return Ok(Came::NotCompiled(said));
+        return Came::NotCompiled(built.stderr);
     }
-    let mut run = Command::new(gangway());
-    run.args(["run", "--device", "vgpu", "--"]).arg(&program).env("OMP_TARGET_OFFLOAD", "MANDATORY");
-    let ran = run.output().map_err(|error| format!("{run:?}: {error}"))?;
-    Ok(Came::Ran { said, right: ran.status.success() })
+    let mut run = gangway();
+    run.args(["run", "--device", "vgpu", "--"]).arg(folder.path("program"));
+    let ran = run.env("OMP_TARGET_OFFLOAD", "MANDATORY").run();
+    Came::Ran { said: built.stderr, right: ran.status.success() }
 }

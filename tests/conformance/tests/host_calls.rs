@@ -3,26 +3,16 @@
 //! Counts what the driver is asked for and the threads that serve calls, and looks into the
 //! image. A program whose region may call has all of it, which shows that the counts see it.
 
+use gangway_commands::{Folder, Run, gangway, stage};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// What stands in an image whose code calls the host.
 const CHANNEL: &str = "__gangway_host_channel";
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is two folders deep")
-}
-
-fn stage() -> PathBuf {
-    std::env::var_os("GANGWAY_STAGE").map_or_else(|| repository().join("build/stage"), PathBuf::from)
-}
-
-fn succeeded(command: &mut Command) -> Output {
-    let output = command.output().expect("run `cargo xtask stage`, or set GANGWAY_STAGE");
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} ended with {}\n{messages}", output.status);
-    output
 }
 
 /// What has been seen of a program.
@@ -36,42 +26,45 @@ struct Seen {
     image: String,
 }
 
+fn on_the_virtual_gpu(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"));
+    command
+}
+
 /// Compiles the program with flags and runs it on the virtual GPU.
 fn see(folder: &Path, name: &str, flags: &[&str]) -> Seen {
     let (program, image) = (folder.join(name), folder.join(format!("{name}.ptx")));
-    let gangway = stage().join("bin/gangway");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let mut compiler = Command::new(&gangway);
+    let mut compiler = gangway();
     compiler.args(["cc", "-O2", "-fopenmp", "--offload-arch=sm_80"]).args(flags);
     compiler.arg("-I").arg(repository().join("frontends/openmp/include"));
-    succeeded(compiler.arg(tests.join("host_calls/program.c")).arg("-o").arg(&program));
-    let mut inspect = Command::new(&gangway);
-    succeeded(inspect.arg("inspect").arg(&program).args(["--extract", "0", "-o"]).arg(&image));
-    let output = succeeded(
-        Command::new(&program)
-            .env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"))
-            .env("OMP_TARGET_OFFLOAD", "MANDATORY")
-            .env("GANGWAY_VGPU_TRACE", "1"),
-    );
-    let trace = String::from_utf8_lossy(&output.stderr);
+    compiler.arg(tests.join("host_calls/program.c")).arg("-o").arg(&program).run().succeeded();
+    let mut inspect = gangway();
+    inspect.arg("inspect").arg(&program).args(["--extract", "0", "-o"]).arg(&image).run().succeeded();
+    let output = on_the_virtual_gpu(&program)
+        .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+        .env("GANGWAY_VGPU_TRACE", "1")
+        .run()
+        .succeeded();
     let call = |line: &str| {
         let mut words = line.split_whitespace();
         let (count, name) = (words.next()?.parse().ok()?, words.next_back()?);
         name.starts_with("cu").then(|| (name.to_owned(), count))
     };
     Seen {
-        printed: String::from_utf8_lossy(&output.stdout).into_owned(),
-        calls: trace.lines().filter_map(call).collect(),
+        printed: output.stdout,
+        calls: output.stderr.lines().filter_map(call).collect(),
         image: std::fs::read_to_string(image).expect("the image is PTX"),
     }
 }
 
 #[test]
 fn programs_without_host_calls_pay_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let plain = see(folder.path(), "plain", &[]);
-    let registers = see(folder.path(), "registers", &["-DREGISTERS"]);
-    let calls = see(folder.path(), "calls", &["-DREGISTERS", "-DCALLS"]);
+    let folder = Folder::new();
+    let plain = see(&folder, "plain", &[]);
+    let registers = see(&folder, "registers", &["-DREGISTERS"]);
+    let calls = see(&folder, "calls", &["-DREGISTERS", "-DCALLS"]);
     assert!(plain.calls["cuLaunchKernel"] == 3 && plain.image.contains(".entry"), "{plain:?}");
     for seen in [&plain, &registers] {
         assert_eq!(seen.printed, "x 15\nthreads 0\n");
@@ -94,21 +87,19 @@ fn programs_without_host_calls_pay_nothing() {
 fn host_call(folder: &Path) -> PathBuf {
     let program = folder.join("host_call");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/c/host_call.c");
-    let mut compiler = Command::new(stage().join("bin/gangway"));
+    let mut compiler = gangway();
     compiler.args(["cc", "-O2", "-fopenmp", "--offload-arch=sm_80"]);
-    succeeded(compiler.arg(source).arg("-o").arg(&program));
+    compiler.arg(source).arg("-o").arg(&program).run().succeeded();
     program
 }
 
 /// As on a card, which does not ring.
 #[test]
 fn calls_are_found_by_looking() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = host_call(folder.path());
+    let folder = Folder::new();
+    let program = host_call(&folder);
     let [rung, looked] = ["0", "1"].map(|look| {
-        let mut command = Command::new(&program);
-        command.env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu")).env("GANGWAY_HOST_CALLS_LOOK", look);
-        String::from_utf8_lossy(&succeeded(&mut command).stdout).into_owned()
+        on_the_virtual_gpu(&program).env("GANGWAY_HOST_CALLS_LOOK", look).run().succeeded().stdout
     });
     assert!(rung.contains("device 0: 0 wrong"), "{rung}");
     assert_eq!(looked, rung);
@@ -116,14 +107,9 @@ fn calls_are_found_by_looking() {
 
 #[test]
 fn reports_count_host_calls() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = host_call(folder.path());
-    let output = succeeded(
-        Command::new(&program)
-            .env("LD_LIBRARY_PATH", stage().join("lib/gangway/vgpu"))
-            .env("GANGWAY_REPORT", "1"),
-    );
-    let report = String::from_utf8_lossy(&output.stderr);
+    let folder = Folder::new();
+    let program = host_call(&folder);
+    let report = on_the_virtual_gpu(&program).env("GANGWAY_REPORT", "1").run().succeeded().stderr;
     // Of the device and of the host: those of a loop of 1000 turns, and two besides.
     for call in [["ask", "0", "666"], ["add", "0", "336"], ["ask", "1", "666"], ["add", "1", "336"]] {
         let counted = report.lines().any(|line| {

@@ -1,8 +1,9 @@
 //! The library before a program that has not been linked with it.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
+
+use gangway_commands::{Folder, Ran, Run};
 
 /// Ends as its first argument says. With a second one it uses the driver, itself or in a child.
 const PROGRAM: &str = r#"
@@ -64,33 +65,26 @@ int main(int count, char **arguments) {
 }
 "#;
 
-struct Program(tempfile::TempDir);
+struct Program(Folder);
 
 impl Program {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("program.c");
-        std::fs::write(&source, PROGRAM).unwrap();
-        let done =
-            Command::new("cc").arg(source).arg("-o").arg(folder.path().join("program")).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let folder = Folder::new();
+        folder.write("program.c", PROGRAM);
+        folder.tool("cc", &["program.c", "-o", "program"]);
         Self(folder)
     }
 
     /// Runs it, on the virtual GPU or not, as the shell that becomes it.
-    fn run(&self, arguments: &[&str], virtual_gpu: bool) -> Output {
+    fn run(&self, arguments: &[&str], virtual_gpu: bool) -> Ran {
         let library: PathBuf = std::env::current_exe().unwrap().with_file_name("libgangway_ending.so");
         assert!(library.exists(), "{}", library.display());
         let set = if virtual_gpu { "GANGWAY_VGPU_PROGRAM=$$" } else { "" };
         let script = format!("{set} LD_PRELOAD={} exec ./program \"$@\"", library.display());
         let mut command = Command::new("sh");
-        command.args(["-c", &script, "sh"]).args(arguments).current_dir(self.0.path());
-        command.env_remove("GANGWAY_VGPU_PROGRAM").output().unwrap()
+        command.args(["-c", &script, "sh"]).args(arguments).current_dir(&*self.0);
+        command.env_remove("GANGWAY_VGPU_PROGRAM").run()
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]
@@ -98,16 +92,14 @@ fn what_is_asked_for_is_called_before_the_end() {
     let program = Program::new();
     for (end, code, called) in [("_exit", 3, "called\n"), ("_Exit", 4, "called\n"), ("return", 5, "")] {
         let output = program.run(&[end], false);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(code), called.to_owned()), "{end}");
-        assert_eq!(text(&output.stderr), "");
+        assert_eq!((output.code(), &*output.stdout, &*output.stderr), (Some(code), called, ""), "{output}");
     }
 }
 
 #[test]
 fn what_is_asked_for_is_called_before_a_signal_that_is_raised() {
-    let output = Program::new().run(&["fault"], false);
-    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
-    assert_eq!(text(&output.stdout), "still here\ncalled\n");
+    let output = Program::new().run(&["fault"], false).ended_by(libc::SIGSEGV);
+    assert_eq!(output.stdout, "still here\ncalled\n");
 }
 
 #[test]
@@ -116,9 +108,9 @@ fn a_program_that_never_opens_the_driver_says_so() {
     let message = "gangway: note: ./program never opened the CUDA driver, so nothing ran on the virtual GPU; \
                    is it built for NVIDIA's GPUs, and does it look for libcuda.so.1?\n";
     for end in ["_exit", "_Exit", "return"] {
-        assert_eq!(text(&program.run(&[end], true).stderr), message, "{end}");
+        assert_eq!(program.run(&[end], true).stderr, message, "{end}");
         for who in ["here", "child"] {
-            assert_eq!(text(&program.run(&[end, who], true).stderr), "", "{end} {who}");
+            assert_eq!(program.run(&[end, who], true).stderr, "", "{end} {who}");
         }
     }
 }
@@ -129,7 +121,7 @@ fn a_program_may_end_in_the_middle_of_malloc() {
     let program = Program::new();
     for _ in 0..20 {
         let output = program.run(&["in malloc"], true);
-        assert_eq!(output.status.code(), Some(6), "{:?}: {}", output.status, text(&output.stderr));
-        assert!(text(&output.stderr).contains("never opened the CUDA driver"));
+        assert_eq!(output.code(), Some(6), "{output}");
+        output.told(&["never opened the CUDA driver"]);
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::ptr::null_mut;
 
+use gangway_commands::{Ran, Run as _};
 use gangway_filetests::{MARK, Parameter, Test, render};
 use libloading::Library;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -73,19 +74,18 @@ fn run(test: &Test) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
     // A test of compiled code that the interpreter runs shows nothing. Cards have no such variable.
     command.env(CHILD, &test.name).env("GANGWAY_VGPU_ENGINE", "compiler-only");
-    let output = command.output()?;
-    let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    let Ran { status, stdout: out, stderr: err, .. } = command.run();
     test.compare_printed(&out, &err)?;
     let failed: Option<u32> =
         out.lines().find_map(|line| line.strip_prefix(FAILED)?.split(' ').next()?.parse().ok());
     match (test.fault(), failed) {
         (Some(fault), Some(code)) if codes(fault).contains(&code) => Ok(()),
         (Some(fault), _) => Err(format!("expected:\n{fault}\nfound:\n{out}{err}").into()),
-        (None, None) if output.status.success() => {
+        (None, None) if status.success() => {
             let left = out.lines().filter_map(|line| Some(line.strip_prefix(MARK)?.trim().to_owned()));
             test.compare(&left.collect::<Vec<_>>())
         }
-        (None, _) => Err(format!("{}\n{out}{err}", output.status).into()),
+        (None, _) => Err(format!("{status}\n{out}{err}").into()),
     }
 }
 

@@ -1,15 +1,13 @@
 //! What has to do with whole processes: before `cuInit`, after a fork, at exit, and the library as
-//! a file. Each test runs itself again in a process of its own, with `CHILD` naming the part to
-//! play.
+//! a file. Each test runs itself again in a process of its own.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-const CHILD: &str = "GANGWAY_TEST_CHILD";
+use gangway_commands::{Folder, Ran, Run, again};
 
 /// The shared library that has been built along with this test.
 fn library() -> PathBuf {
@@ -18,25 +16,11 @@ fn library() -> PathBuf {
     path
 }
 
-/// Runs a test of this file in another process; `None` in that process.
-fn child(test: &str, variables: &[(&str, &str)]) -> Option<Output> {
-    child_that_tells(test, variables, Stdio::piped())
-}
-
-/// [`child`], which writes what it has to tell to a file.
-fn child_that_tells(test: &str, variables: &[(&str, &str)], stderr: Stdio) -> Option<Output> {
-    if std::env::var_os(CHILD).is_some() {
-        return None;
-    }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, test);
-    command.env("GANGWAY_VGPU_CACHE", "off").envs(variables.iter().copied());
-    Some(command.stderr(stderr).output().unwrap())
-}
-
-fn succeeded(output: &Output) {
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out.contains("1 passed"), "{:?}\n{out}\n{err}", output.status);
+/// Runs a test of this file in another process, where it has to pass; `None` in that process.
+fn child(test: &str, variables: &[(&str, &str)]) -> Option<Ran> {
+    let ran = again(test)?.env("GANGWAY_VGPU_CACHE", "off").envs(variables.iter().copied()).run();
+    assert!(ran.status.success() && ran.stdout.contains("1 passed"), "{ran}");
+    Some(ran)
 }
 
 /// The library, opened as programs open it.
@@ -184,16 +168,14 @@ fn the_version_of_the_driver_can_be_chosen() {
             assert_eq!(Driver::open().word(c"cuDriverGetVersion"), (wanted as _, 0));
             return;
         };
-        succeeded(&output);
-        let told =
-            String::from_utf8_lossy(&output.stderr).contains("GANGWAY_VGPU_DRIVER=11.0 is not a version");
+        let told = output.stderr.contains("GANGWAY_VGPU_DRIVER=11.0 is not a version");
         assert_eq!(told, name == "nonsense");
     }
 }
 
 #[test]
 fn nothing_works_before_it_is_started() {
-    let Some(output) = child("nothing_works_before_it_is_started", &[]) else {
+    let Some(_) = child("nothing_works_before_it_is_started", &[]) else {
         let driver = Driver::open();
         assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
         assert_eq!(driver.allocate(4), 3);
@@ -207,24 +189,22 @@ fn nothing_works_before_it_is_started() {
         assert_eq!(driver.allocate(4), 201);
         return;
     };
-    succeeded(&output);
 }
 
 #[test]
 fn without_devices_it_does_not_start() {
     let variables = [("GANGWAY_VGPU_DEVICES", "0")];
-    let Some(output) = child("without_devices_it_does_not_start", &variables) else {
+    let Some(_) = child("without_devices_it_does_not_start", &variables) else {
         let driver = Driver::open();
         assert_eq!(driver.init(0), 100);
         assert_eq!(driver.word(c"cuDeviceGetCount").1, 3);
         return;
     };
-    succeeded(&output);
 }
 
 #[test]
 fn a_forked_child_has_no_driver() {
-    let Some(output) = child("a_forked_child_has_no_driver", &[]) else {
+    let Some(_) = child("a_forked_child_has_no_driver", &[]) else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context(), driver.allocate(4)), (0, 0, 0));
         // SAFETY: the child only calls functions that answer at once, and ends.
@@ -241,7 +221,6 @@ fn a_forked_child_has_no_driver() {
         assert_eq!(driver.allocate(4), 0, "the parent goes on");
         return;
     };
-    succeeded(&output);
 }
 
 /// Those that need no started driver; they work in a child as well.
@@ -257,7 +236,7 @@ const ALWAYS: &[&CStr] = &[
 #[test]
 fn every_function_answers_in_a_forked_child() {
     type Any = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
-    let Some(output) = child("every_function_answers_in_a_forked_child", &[]) else {
+    let Some(_) = child("every_function_answers_in_a_forked_child", &[]) else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context(), driver.allocate(4)), (0, 0, 0));
         // SAFETY: the child only calls functions that answer at once, and ends.
@@ -291,7 +270,6 @@ fn every_function_answers_in_a_forked_child() {
         assert_eq!(status, 0);
         return;
     };
-    succeeded(&output);
 }
 
 #[test]
@@ -310,8 +288,7 @@ fn a_forked_child_tells_nothing_of_its_parents() {
         assert_eq!(unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) }, child);
         return;
     };
-    succeeded(&output);
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = &output.stderr;
     assert_eq!(told.matches("calls of the driver API").count(), 1, "{told}");
     assert_eq!(told.matches("never freed").count(), 1, "{told}");
 }
@@ -330,16 +307,14 @@ fn a_kernel_that_is_interpreted_is_named_in_the_trace() {
         assert_eq!(driver.synchronize(), 0);
         return;
     };
-    succeeded(&output);
-    let told = String::from_utf8_lossy(&output.stderr);
     let wanted = "gangway: interpreted, not compiled (launches: 1): \
                   kernel 'k' (small.cu:7): 32-bit addresses in 'k'\n";
-    assert!(told.contains(wanted), "{told}");
+    output.told(&[wanted]);
 }
 
 #[test]
 fn a_process_ends_while_a_kernel_runs() {
-    let Some(output) = child("a_process_ends_while_a_kernel_runs", &[]) else {
+    let Some(mut other) = again("a_process_ends_while_a_kernel_runs") else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context()), (0, 0));
         let runs = driver.shared_word();
@@ -356,15 +331,14 @@ fn a_process_ends_while_a_kernel_runs() {
         }
         std::process::exit(7);
     };
-    assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+    let ran = other.env("GANGWAY_VGPU_CACHE", "off").run();
+    assert_eq!(ran.code(), Some(7), "{ran}");
 }
 
 #[test]
 fn a_report_that_cannot_be_written_changes_no_result() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let Some(output) =
-        child_that_tells("a_report_that_cannot_be_written_changes_no_result", &[], full.into())
-    else {
+    let Some(mut other) = again("a_report_that_cannot_be_written_changes_no_result") else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context()), (0, 0));
         driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { trap; }");
@@ -373,12 +347,13 @@ fn a_report_that_cannot_be_written_changes_no_result() {
         assert_eq!(driver.word(c"cuSurfObjectCreate").1, 801);
         return;
     };
-    succeeded(&output);
+    let output = other.env("GANGWAY_VGPU_CACHE", "off").stderr(full).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]
 fn a_closed_library_leaves_its_threads_in_peace() {
-    let Some(output) = child("a_closed_library_leaves_its_threads_in_peace", &[]) else {
+    let Some(_) = child("a_closed_library_leaves_its_threads_in_peace", &[]) else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.create_context()), (0, 0));
         driver.launch(c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }");
@@ -389,15 +364,14 @@ fn a_closed_library_leaves_its_threads_in_peace() {
         assert_eq!(again.word(c"cuDeviceGetCount"), (1, 0), "it is the same library still");
         return;
     };
-    succeeded(&output);
 }
 
 /// Another user could put code there, which would run here.
 #[test]
 fn a_cache_that_others_can_write_to_is_left_alone() {
     // The name of a process may be that of an earlier one, whose folder is there still.
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let folder = Folder::new();
+    let path = &*folder;
     let variables =
         [("GANGWAY_VGPU_TRACE", "1"), ("GANGWAY_VGPU_CACHE", &format!("{}/below", path.display()))];
     let test = "a_cache_that_others_can_write_to_is_left_alone";
@@ -410,8 +384,7 @@ fn a_cache_that_others_can_write_to_is_left_alone() {
         assert_eq!(driver.synchronize(), 0);
         return;
     };
-    succeeded(&output);
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = &output.stderr;
     let line = format!(
         "gangway: compiled kernels are not kept: other users can write to {} (mode 0777)\n",
         path.display()
@@ -444,8 +417,7 @@ fn missing_tables_are_told_to_those_who_need_them() {
             }
             return;
         };
-        succeeded(&output);
-        let text = String::from_utf8_lossy(&output.stderr);
+        let text = &output.stderr;
         let line = "does not support cuGetExportTable: it runs programs that use the driver API";
         assert_eq!(text.matches(line).count(), told, "{who} ({id:x}, {context}): {text}");
     }
@@ -462,25 +434,22 @@ fn calls_are_counted() {
         }
         return;
     };
-    succeeded(&output);
-    let table = String::from_utf8_lossy(&output.stderr);
+    let table = &output.stderr;
     let row = table.lines().find(|line| line.ends_with("  cuDeviceGetCount"));
     assert!(row.is_some_and(|row| row.trim_start().starts_with("3 ")), "{table}");
 }
 
 #[test]
 fn calls_are_written_to_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("trace.json");
-    let Some(output) =
-        child("calls_are_written_to_a_file", &[("GANGWAY_VGPU_TRACE", path.to_str().unwrap())])
+    let folder = Folder::new();
+    let path = folder.path("trace.json");
+    let Some(_) = child("calls_are_written_to_a_file", &[("GANGWAY_VGPU_TRACE", path.to_str().unwrap())])
     else {
         let driver = Driver::open();
         assert_eq!((driver.init(0), driver.word(c"cuDeviceGetCount")), (0, (1, 0)));
         return;
     };
-    succeeded(&output);
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = folder.text("trace.json");
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     assert!(events.iter().any(|event| event["name"] == "cuDeviceGetCount" && event["ph"] == "X"), "{text}");
@@ -489,9 +458,9 @@ fn calls_are_written_to_a_file() {
 /// Gangway's runtime says that it reports by itself, before it starts the driver or later.
 #[test]
 fn the_runtime_may_report_in_the_drivers_place() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     for when in ["never", "before", "after"] {
-        let report = folder.path().join(when);
+        let report = folder.path(when);
         let own = report.with_extension("own");
         let variables = [
             ("GANGWAY_REPORT", format!("json:{}", report.display())),
@@ -499,7 +468,7 @@ fn the_runtime_may_report_in_the_drivers_place() {
             ("GANGWAY_TEST_WHEN", when.to_owned()),
         ];
         let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
-        let Some(output) = child("the_runtime_may_report_in_the_drivers_place", &variables) else {
+        let Some(_) = child("the_runtime_may_report_in_the_drivers_place", &variables) else {
             let (driver, when) = (Driver::open(), std::env::var("GANGWAY_TEST_WHEN").unwrap());
             if when == "before" {
                 driver.report_elsewhere();
@@ -511,7 +480,6 @@ fn the_runtime_may_report_in_the_drivers_place() {
             assert_eq!(driver.word(c"cuDeviceGetCount"), (1, 0));
             return;
         };
-        succeeded(&output);
         assert_eq!(report.exists(), when == "never", "{when}");
         let text = std::fs::read_to_string(&own).unwrap();
         assert!(text.contains("cuDeviceGetCount"), "{when}: the driver's own trace is its own: {text}");
@@ -527,9 +495,7 @@ fn memory_that_was_not_freed_is_told_in_check_mode() {
         assert_eq!((driver.init(0), driver.create_context(), driver.allocate(1234)), (0, 0, 0));
         return;
     };
-    succeeded(&output);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("1234 bytes") && told.contains("cuMemAlloc"), "{told}");
+    output.told(&["1234 bytes", "cuMemAlloc"]);
 }
 
 /// What the dynamic linker sees: the name of the library, and exactly the functions of the real
@@ -565,7 +531,7 @@ fn the_file_exports_what_the_real_one_does() {
 #[test]
 fn every_function_survives_zeros() {
     type Any = extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
-    let Some(output) = child("every_function_survives_zeros", &[]) else {
+    let Some(_) = child("every_function_survives_zeros", &[]) else {
         let driver = Driver::open();
         let list = include_str!("../symbols/versions.txt").lines().filter(|line| !line.starts_with('#'));
         let names = list.flat_map(|line| line.split(' ').skip(2)).map(|name| CString::new(name).unwrap());
@@ -585,5 +551,4 @@ fn every_function_survives_zeros() {
         }
         return;
     };
-    succeeded(&output);
 }

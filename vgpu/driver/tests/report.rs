@@ -1,57 +1,44 @@
 //! Reports and traces of programs that use the driver directly, whatever way they end in.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
+use gangway_commands::{Folder, Ran, Run};
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// A program, compiled and linked with the library.
-struct Program(TempDir);
+struct Program(Folder);
 
 impl Program {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         let built = std::env::current_exe().unwrap().with_file_name("libgangway_driver.so");
         for name in ["libcuda.so.1", "libcuda.so"] {
-            std::os::unix::fs::symlink(&built, folder.path().join(name)).unwrap();
+            std::os::unix::fs::symlink(&built, folder.path(name)).unwrap();
         }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/program.c");
-        let output = Command::new("cc")
-            .args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-pthread", "-o"])
-            .arg(folder.path().join("program"))
-            .arg(source)
-            .arg("-L")
-            .arg(folder.path())
-            .arg("-lcuda")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        let own = ["-L.", "-lcuda", "-o", "program", source.to_str().unwrap()];
+        folder.tool("cc", &[&["-std=gnu11", "-O1", "-Wall", "-Werror", "-pthread"], &own[..]].concat());
         Self(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     /// Runs it to an end of some kind.
-    fn run(&self, end: &str, variables: &[(&str, String)]) -> Output {
+    fn run(&self, end: &str, variables: &[(&str, String)]) -> Ran {
         let mut command = Command::new(self.path("program"));
         for name in ["GANGWAY_REPORT", "GANGWAY_TRACE", "GANGWAY_VGPU_TRACE"] {
             command.env_remove(name);
         }
-        command.arg(end).env("GANGWAY_VGPU_CACHE", "off").env("LD_LIBRARY_PATH", self.0.path());
-        command.envs(variables.iter().map(|(name, value)| (name, value))).output().unwrap()
+        command.arg(end).env("GANGWAY_VGPU_CACHE", "off").env("LD_LIBRARY_PATH", &*self.0);
+        command.envs(variables.iter().map(|(name, value)| (name, value))).run()
     }
 
     fn json(&self, name: &str) -> Value {
-        let text = std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        serde_json::from_slice(&text).unwrap()
+        serde_json::from_slice(&self.0.read(name)).unwrap()
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The rows of a table of the report, without the times.
@@ -65,8 +52,7 @@ fn the_report_has_what_the_devices_did() {
     let program = Program::new();
     let file = program.path("report.json");
     let output = program.run("", &[("GANGWAY_REPORT", format!("json:{}", file.display()))]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "");
+    assert_eq!(output.succeeded().stderr, "");
     let report = program.json("report.json");
     let axpy = row(&report, "kernels", "name", "axpy");
     assert_eq!((&axpy["symbol"], &axpy["count"]), (&"_Z4axpyPji".into(), &3.into()));
@@ -94,13 +80,12 @@ fn the_report_has_what_the_devices_did() {
 fn the_report_has_what_a_call_waited_for() {
     let program = Program::new();
     let file = program.path("report.json");
-    let output = program.run("waits", &[("GANGWAY_REPORT", format!("json:{}", file.display()))]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = program.run("waits", &[("GANGWAY_REPORT", format!("json:{}", file.display()))]).succeeded();
     let report = program.json("report.json");
     let wait = row(&report, "calls", "function", "cuStreamSynchronize");
     let (waited, time) = (wait["waited_ns"].as_u64().unwrap(), wait["time_ns"].as_u64().unwrap());
     // However long the call took on a busy machine, no part of it is in both.
-    let took: u64 = text(&output.stdout).trim().parse().unwrap();
+    let took: u64 = output.stdout.trim().parse().unwrap();
     assert!(waited >= 20_000_000 && waited + time <= took, "{wait} of {took} ns");
     let launches = row(&report, "calls", "function", "cuLaunchKernel");
     assert_eq!(launches["waited_ns"], 0, "{launches}");
@@ -110,7 +95,7 @@ fn the_report_has_what_a_call_waited_for() {
 fn the_table_is_for_people() {
     let program = Program::new();
     let output = program.run("", &[("GANGWAY_REPORT", "1".to_owned())]);
-    let told = text(&output.stderr);
+    let told = output.stderr;
     // Times differ, so the first words of each line are compared.
     let words = |line: &str, count: usize| line.split_whitespace().take(count).collect::<Vec<_>>().join(" ");
     for (words_of, count) in [
@@ -131,8 +116,7 @@ fn the_table_is_for_people() {
 fn streams_are_lanes_of_the_trace() {
     let program = Program::new();
     let file = program.path("trace.json");
-    let output = program.run("", &[("GANGWAY_TRACE", file.display().to_string())]);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    program.run("", &[("GANGWAY_TRACE", file.display().to_string())]).succeeded();
     let trace = program.json("trace.json");
     let events = trace["traceEvents"].as_array().unwrap();
     let lane = |event: &Value| {
@@ -154,7 +138,6 @@ fn streams_are_lanes_of_the_trace() {
 /// Each with what the shell would see.
 #[test]
 fn report_and_traces_survive_every_end() {
-    use std::os::unix::process::ExitStatusExt;
     let program = Program::new();
     for (end, code, signal) in [
         ("abort", None, Some(6)),
@@ -175,7 +158,7 @@ fn report_and_traces_survive_every_end() {
                 ("GANGWAY_VGPU_TRACE", named("own")),
             ],
         );
-        assert_eq!((output.status.code(), output.status.signal()), (code, signal), "{end}");
+        assert_eq!((output.code(), output.signal()), (code, signal), "{output}");
         let report = program.json(&format!("{end}-report"));
         assert_eq!(row(&report, "kernels", "name", "axpy")["count"], 3, "{end}");
         for trace in ["trace", "own"] {
@@ -194,9 +177,8 @@ fn report_and_traces_survive_every_end() {
 fn no_leaks_are_told_after_a_fault() {
     let program = Program::new();
     let check = [("GANGWAY_VGPU_CHECK", "memory".to_owned())];
-    let told = text(&program.run("leak", &check).stderr);
-    assert!(told.contains("1024 bytes") && told.contains("cuMemAlloc"), "{told}");
-    let told = text(&program.run("fault", &check).stderr);
+    program.run("leak", &check).told(&["1024 bytes", "cuMemAlloc"]);
+    let told = program.run("fault", &check).stderr;
     assert!(told.contains("axpy.cu:20") && !told.contains("1024 bytes"), "{told}");
 }
 
@@ -218,11 +200,7 @@ fn what_the_runtime_does_not_report_is_named() {
     ];
     for (end, asked, told) in rows {
         let output = program.run(end, asked);
-        assert_eq!(
-            (output.status.code(), text(&output.stderr)),
-            (Some(0), told.to_owned()),
-            "{end} {asked:?}"
-        );
+        assert_eq!((output.status.code(), &*output.stderr), (Some(0), told), "{output}");
     }
     let file = program.path("all.json");
     program.run("runtime", &[("GANGWAY_VGPU_TRACE", file.display().to_string())]);
@@ -234,8 +212,6 @@ fn what_the_runtime_does_not_report_is_named() {
 #[test]
 fn the_table_of_calls_survives_a_crash() {
     let program = Program::new();
-    let output = program.run("segv", &[("GANGWAY_VGPU_TRACE", "1".to_owned())]);
-    assert!(!output.status.success());
-    let told = text(&output.stderr);
+    let told = program.run("segv", &[("GANGWAY_VGPU_TRACE", "1".to_owned())]).failed().stderr;
     assert!(told.lines().any(|line| line.ends_with("  cuLaunchKernel")), "{told}");
 }

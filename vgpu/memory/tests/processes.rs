@@ -1,41 +1,22 @@
 //! The range and its process: when it cannot be reserved, and what a forked child has of it.
 //!
-//! Each test runs this program again, alone, with the name of the case in an environment variable:
-//! the range of a process is reserved once.
+//! Each test runs in a process of its own: the range of a process is reserved once.
 
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output};
 
+use gangway_commands::{Run, again, is_alone};
 use gangway_device_memory::{AllocationKind, BASE, Error, Request, Space};
-
-const CASE: &str = "GANGWAY_TEST_CASE";
-
-fn again(case: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("a program"));
-    command.args(["--exact", case, "--nocapture"]).env(CASE, case);
-    command
-}
-
-fn is_case(case: &str) -> bool {
-    std::env::var(CASE).is_ok_and(|wanted| wanted == case)
-}
-
-fn succeeded(output: &Output) {
-    let text = [&output.stdout[..], &output.stderr].concat();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&text));
-}
 
 #[test]
 fn a_limit_of_address_space_is_a_clean_error() {
-    let case = "a_limit_of_address_space_is_a_clean_error";
-    if is_case(case) {
+    let Some(mut program) = again("a_limit_of_address_space_is_a_clean_error") else {
         let error = Space::get().expect_err("there is a limit");
         assert_eq!(Space::get().expect_err("it stays"), error);
         let text = "cannot reserve the addresses 0x200000000000 to 0x240000000000 for device memory: \
                     the kernel refuses so much address space (is there a limit, `ulimit -v`?)";
         assert_eq!(error.to_string(), text);
         return;
-    }
+    };
     let limit = libc::rlimit { rlim_cur: 4 << 30, rlim_max: 4 << 30 };
     let set = move || {
         // SAFETY: a call that reads a structure of this process.
@@ -44,17 +25,15 @@ fn a_limit_of_address_space_is_a_clean_error() {
             _ => Err(std::io::Error::last_os_error()),
         }
     };
-    let mut program = again(case);
     // SAFETY: the child does nothing but the call above before it becomes another program.
     unsafe { program.pre_exec(set) };
-    succeeded(&program.output().expect("the same program runs"));
+    program.run().succeeded();
 }
 
 #[test]
 fn what_is_mapped_in_the_range_stays() {
-    let case = "what_is_mapped_in_the_range_stays";
-    if !is_case(case) {
-        return succeeded(&again(case).output().expect("the same program runs"));
+    if !is_alone("what_is_mapped_in_the_range_stays") {
+        return;
     }
     let at = std::ptr::with_exposed_provenance_mut::<libc::c_void>(BASE as usize + 4096);
     let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -74,9 +53,8 @@ fn what_is_mapped_in_the_range_stays() {
 
 #[test]
 fn a_forked_child_has_a_copy() {
-    let case = "a_forked_child_has_a_copy";
-    if !is_case(case) {
-        return succeeded(&again(case).output().expect("the same program runs"));
+    if !is_alone("a_forked_child_has_a_copy") {
+        return;
     }
     let space = Space::get().expect("the addresses of device memory");
     let request = Request::new(0, 8, AllocationKind::Device);
@@ -106,9 +84,8 @@ fn a_forked_child_has_a_copy() {
 /// allocation.
 #[test]
 fn freed_memory_and_what_is_behind_an_end_fault() {
-    let case = "freed_memory_and_what_is_behind_an_end_fault";
-    if !is_case(case) {
-        return succeeded(&again(case).output().expect("the same program runs"));
+    if !is_alone("freed_memory_and_what_is_behind_an_end_fault") {
+        return;
     }
     let space = Space::get().expect("the addresses of device memory");
     let faults = |address: u64| {

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gangway_commands::Folder;
 use gangway_compilers::{Language, accelerator, name};
 use libtest_mimic::{Arguments, Failed, Trial};
 use object::read::archive::ArchiveFile;
@@ -137,14 +138,13 @@ int main(void) {
 /// What GCC's linker makes for a program: its own code and all of the libraries that it
 /// needs, as texts that zero bytes separate.
 fn image(option: &str, level: &str) -> Result<(), Failed> {
-    let folder = tempfile::tempdir()?;
-    let source = if option == "-fopenmp" { OPENMP } else { OPENACC };
-    fs::write(folder.path().join("a.c"), source)?;
+    let folder = Folder::new();
+    folder.write("a.c", if option == "-fopenmp" { OPENMP } else { OPENACC });
     // Formatted output on the device needs 16-byte atomics.
     let mut arguments = vec![option, level, "-foffload=nvptx-none", "-foffload=-latomic"];
     arguments.extend(["-save-temps", "-foffload=-save-temps", "a.c", "-o", "a"]);
-    run(&name(Language::C), &arguments, folder.path())?;
-    let linked = files(folder.path(), "mkoffload")?;
+    folder.tool(&name(Language::C), &arguments);
+    let linked = files(&folder, "mkoffload")?;
     let [linked] = &linked[..] else { return Err(format!("not one linked image: {linked:?}").into()) };
     let data = fs::read(linked)?;
     let mut kernels = 0;
@@ -155,7 +155,7 @@ fn image(option: &str, level: &str) -> Result<(), Failed> {
 }
 
 fn corpus(processor: u32, version: u32, level: &str) -> Result<(), Failed> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new();
     let sources = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus"), "c")?;
     if sources.is_empty() {
         return Err("no corpus".into());
@@ -172,8 +172,8 @@ fn corpus(processor: u32, version: u32, level: &str) -> Result<(), Failed> {
         if version >= 73 {
             arguments.push("-DPTX_73");
         }
-        run("clang-22", &arguments, folder.path())?;
-        let module = there_and_back(&source, &fs::read(folder.path().join("a.ptx"))?)?;
+        folder.tool("clang-22", &arguments);
+        let module = there_and_back(&source, &folder.read("a.ptx"))?;
         if module.kernels().next().is_none() {
             return Err(format!("{source}: no kernel").into());
         }
@@ -182,19 +182,11 @@ fn corpus(processor: u32, version: u32, level: &str) -> Result<(), Failed> {
 }
 
 fn intrinsics() -> Result<(), Failed> {
-    let folder = tempfile::tempdir()?;
+    let folder = Folder::new();
     let source = format!("{}/tests/corpus/intrinsics.ll", env!("CARGO_MANIFEST_DIR"));
-    run("llc-22", &["-mcpu=sm_90", "-mattr=+ptx86", &source, "-o", "a.ptx"], folder.path())?;
-    let module = there_and_back("intrinsics", &fs::read(folder.path().join("a.ptx"))?)?;
+    folder.tool("llc-22", &["-mcpu=sm_90", "-mattr=+ptx86", &source, "-o", "a.ptx"]);
+    let module = there_and_back("intrinsics", &folder.read("a.ptx"))?;
     if module.kernels().count() == 3 { Ok(()) } else { Err("not three kernels".into()) }
-}
-
-fn run(tool: &str, arguments: &[&str], folder: &Path) -> Result<(), Failed> {
-    let output = Command::new(tool).args(arguments).current_dir(folder).output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(format!("{tool} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into())
 }
 
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failed> {

@@ -1,10 +1,10 @@
 //! Many threads at once, forks, and the end of the process.
 
-use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use gangway_commands::{Run, again, is_alone};
 use gangway_streams::{Blocking, Context, Error, Event, forked};
 
 /// Threads with a stream each and one in common, all of one context.
@@ -95,38 +95,11 @@ fn contexts_come_and_go() {
     });
 }
 
-/// Runs one of the ignored tests below in a process of its own; it must end by itself.
-fn in_a_process(test: &str) -> ExitStatus {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([test, "--exact", "--ignored", "--test-threads=1"])
-        .spawn()
-        .unwrap();
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        if start.elapsed() > Duration::from_secs(60) {
-            child.kill().unwrap();
-            panic!("{test} hangs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn a_fork_does_not_hang() {
-    assert!(in_a_process("fork_with_streams_running").success());
-}
-
-#[test]
-fn a_process_can_exit_with_streams_running() {
-    assert_eq!(in_a_process("exit_with_streams_running").code(), Some(7));
-}
-
-#[test]
-#[ignore = "run in a process of its own by a_fork_does_not_hang"]
-fn fork_with_streams_running() {
+    if !is_alone("a_fork_does_not_hang") {
+        return;
+    }
     let context = Context::new();
     let stream = context.create_stream(Blocking::WithLegacy, 0);
     let event = Event::new(true);
@@ -167,8 +140,10 @@ fn fork_with_streams_running() {
 }
 
 #[test]
-#[ignore = "run in a process of its own by a_process_can_exit_with_streams_running"]
-fn exit_with_streams_running() {
+fn a_process_can_exit_with_streams_running() {
+    if let Some(mut other) = again("a_process_can_exit_with_streams_running") {
+        return assert_eq!(other.run().code(), Some(7));
+    }
     let context = Context::new();
     for _ in 0..20 {
         let stream = context.create_stream(Blocking::WithLegacy, 0);

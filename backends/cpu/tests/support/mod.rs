@@ -8,25 +8,10 @@ use gangway_backend::{
     AllocationKind, Backend, Device, DevicePtr, Launch, Module, Session, SourceLocation, SourceText,
     TableRequest, read_sources_with,
 };
+use gangway_commands::Folder;
 use gangway_cpu::CpuBackend;
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// Runs a tool and insists on success.
-pub fn tool(name: &str, arguments: &[&str]) {
-    let output = Command::new(name).args(arguments).output().unwrap_or_else(|e| {
-        panic!(
-            "{name}: {e}; the tests need the packages clang-22, clang-tools-22, llvm-22 and liboffload-22-dev"
-        )
-    });
-    assert!(
-        output.status.success(),
-        "{name} {arguments:?}: {}\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
 
 /// The x86-64 device image inside the program made from `tests/programs/<source>`.
 pub fn image(source: &str, flags: &[&str]) -> Vec<u8> {
@@ -43,18 +28,12 @@ fn compiler(source: &Path) -> &'static str {
 }
 
 fn image_of(source: &Path, flags: &[&str]) -> Vec<u8> {
-    let directory = tempfile::tempdir().unwrap();
-    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
-    let compiler = compiler(source);
-    let mut arguments = vec!["-O1", "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
-    arguments.extend(flags);
-    let (program, binary, image) = (path("program"), path("offload"), path("image"));
-    arguments.extend([source.to_str().unwrap(), "-o", &program]);
-    tool(compiler, &arguments);
-    tool("llvm-objcopy-22", &[&format!("--dump-section=.llvm.offloading={binary}"), &program, "/dev/null"]);
-    let wanted = format!("--image=file={image},triple=x86_64-pc-linux-gnu");
-    tool("clang-offload-packager-22", &[&binary, &wanted]);
-    std::fs::read(image).unwrap()
+    let folder = Folder::new();
+    let all = ["-O1", "-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+    folder.tool(compiler(source), &[&all, flags, &[source.to_str().unwrap(), "-o", "program"]].concat());
+    folder.tool("llvm-objcopy-22", &["--dump-section=.llvm.offloading=offload", "program", "/dev/null"]);
+    folder.tool("clang-offload-packager-22", &["offload", "--image=file=image,triple=x86_64-pc-linux-gnu"]);
+    folder.read("image")
 }
 
 /// A shared object made from `tests/programs/<source>`, for what regions cannot say.
@@ -65,19 +44,16 @@ pub fn object(source: &str, flags: &[&str]) -> Vec<u8> {
 
 /// A shared object made from C text: as good an image, for kernels that no region gives.
 pub fn shared_object(text: &str) -> Vec<u8> {
-    let directory = tempfile::tempdir().unwrap();
-    let source = directory.path().join("source.c");
-    std::fs::write(&source, text).unwrap();
-    shared_object_of(&source, &["-O2"])
+    let folder = Folder::new();
+    folder.write("source.c", text);
+    shared_object_of(&folder.path("source.c"), &["-O2"])
 }
 
 fn shared_object_of(source: &Path, flags: &[&str]) -> Vec<u8> {
-    let directory = tempfile::tempdir().unwrap();
-    let object = directory.path().join("object.so").to_str().unwrap().to_owned();
-    let mut arguments = vec!["-fPIC", "-shared", source.to_str().unwrap(), "-o", &object];
-    arguments.extend(flags);
-    tool(compiler(source), &arguments);
-    std::fs::read(object).unwrap()
+    let folder = Folder::new();
+    let own = ["-fPIC", "-shared", source.to_str().unwrap(), "-o", "object.so"];
+    folder.tool(compiler(source), &[&own, flags].concat());
+    folder.read("object.so")
 }
 
 /// The kernels of an image, in the order of their source lines.

@@ -5,6 +5,7 @@
 use gangway_backend::{
     AllocationKind, Device, DevicePtr, Error, Launch, Module, Session, SourceText, Stream, TableRequest,
 };
+use gangway_commands::{Folder, Run as _};
 use gangway_external::{ExternalBackend, discover_in};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,20 +20,19 @@ pub fn compile(compiler: &str, arguments: &[&str], files: &[&str]) {
 }
 
 pub fn compile_with(header: &str, compiler: &str, arguments: &[&str], files: &[&str]) {
-    let output = Command::new(compiler)
+    Command::new(compiler)
         .args(["-Wall", "-Wextra", "-Werror", "-I"])
         .arg(crate_file(header))
         .args(arguments)
         .args(files.iter().map(|file| crate_file("tests/null").join(file)))
-        .output()
-        .unwrap_or_else(|e| panic!("{compiler}: {e}; the tests need the package build-essential"));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        .run()
+        .succeeded();
 }
 
 /// A variant of the null back end, in a directory of its own.
 pub struct Null {
     pub backend: ExternalBackend,
-    pub directory: tempfile::TempDir,
+    pub directory: Folder,
 }
 
 pub fn null(variant: &[&str]) -> Null {
@@ -53,13 +53,13 @@ pub fn null_with(header: &str, variant: &[&str]) -> Null {
 
 /// Another back end in its place, of these files.
 pub fn null_of(header: &str, flags: &[&str], files: &[&str]) -> Null {
-    let directory = tempfile::tempdir().unwrap();
-    let library = directory.path().join("libgangway-rtl-null.so");
+    let directory = Folder::new();
+    let library = directory.path("libgangway-rtl-null.so");
     let mut arguments = vec!["-std=c11", "-O1", "-g", "-shared", "-fPIC", "-fvisibility=hidden", "-pthread"];
     arguments.extend(flags);
     arguments.extend(["-o", library.to_str().unwrap()]);
     compile_with(header, "cc", &arguments, files);
-    let mut found = discover_in(&[directory.path().to_owned()]);
+    let mut found = discover_in(&[directory.to_owned()]);
     assert_eq!(found.len(), 1);
     Null { backend: found.remove(0), directory }
 }
