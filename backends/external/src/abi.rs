@@ -1,7 +1,7 @@
 //! `gangway/rtl.h` in Rust: the types that cross to C, and the table of functions.
 //!
 //! The header is what back ends are written against; this must say the same. The
-//! layout is pinned below, and a test compares the names with the header's.
+//! layout is pinned below, and `tests/header.rs` compares all of it with the header.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::offset_of;
@@ -175,7 +175,7 @@ unsafe impl Send for RtlHostCalls {}
 // SAFETY: as above.
 unsafe impl Sync for RtlHostCalls {}
 
-// Back ends that exist rely on these; `tests/null/layout.c` says the same of the header.
+// Back ends that exist rely on these.
 const _: () = {
     assert!(size_of::<RtlError>() == 256 && offset_of!(RtlError, message) == 8);
     assert!(size_of::<RtlSession>() == 48 && offset_of!(RtlSession, words) == 8);

@@ -10,7 +10,7 @@ use gangway_commands::Folder;
 use gangway_external::discover_in;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
-use support::{IMAGE, Way, allocate, compile, get, null, null_with, put, run, run_in};
+use support::{IMAGE, Way, allocate, get, null, null_with, put, run, run_in};
 
 fn refusal(variant: &[&str]) -> String {
     let null = null(variant);
@@ -21,12 +21,6 @@ fn refusal(variant: &[&str]) -> String {
     let Err(error) = null.backend.open(0) else { panic!("a refused back end opened a device") };
     assert_eq!(error.to_string(), reason);
     reason.replace(&*null.directory.to_string_lossy(), "DIR")
-}
-
-#[test]
-fn the_header_is_c11_and_cpp_and_has_the_layout_that_we_expect() {
-    compile("cc", &["-std=c11", "-pedantic", "-fsyntax-only"], &["layout.c"]);
-    compile("c++", &["-std=c++11", "-pedantic", "-fsyntax-only", "-x", "c++"], &["layout.c"]);
 }
 
 #[test]
