@@ -376,6 +376,8 @@ pub fn plain(host: usize, size: usize) -> NewEntry {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use gangway_backend::DevicePtr;
+
     use super::*;
     use crate::ready::Point;
     use crate::state::Counter;
