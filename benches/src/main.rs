@@ -21,26 +21,27 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
-use gangway_bench::options::{Common, status};
-use gangway_bench::root::repository_root;
-use gangway_bench::{machine, page};
+use clap::Args;
+use gangway_bench::machine;
+use gangway_bench::program::{self, Found, Program, Setting};
 
 use cases::{Case, cases};
 use library::Library;
 use measure::Sample;
 use report::{Outcome, Row};
 
-/// Compare OpenMP offloading under the stock runtime and under Gangway.
-#[derive(Parser)]
+const PROGRAM: Program = Program {
+    name: "gangway-bench",
+    about: "Compare OpenMP offloading under the stock runtime and under Gangway",
+    rounds: "7",
+    page: "docs/benchmarks.md",
+    head: report::HEAD,
+    example: "present",
+};
+
+/// What it has besides.
+#[derive(Args)]
 struct Options {
-    /// How often every program runs under each library.
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
-
-    #[command(flatten)]
-    common: Common,
-
     /// Folder with Gangway's libomptarget.so.22.1.
     #[arg(long, default_value = "build/stage/lib/gangway")]
     library: PathBuf,
@@ -48,45 +49,34 @@ struct Options {
     /// Measure the stock library alone (nothing is saved).
     #[arg(long)]
     stock_only: bool,
-
-    /// Where the report goes.
-    #[arg(long, default_value = "docs/benchmarks.md")]
-    save: PathBuf,
 }
 
 fn main() -> ExitCode {
-    status("gangway-bench", run(&Options::parse()))
+    program::main(&PROGRAM, compare)
 }
 
-/// `Ok(false)` says that `--check` was given and a figure missed its bar.
-fn run(options: &Options) -> Result<bool> {
-    if options.rounds == 0 {
-        bail!("--rounds must be at least 1");
-    }
-    let root = repository_root()?;
+fn compare(setting: &Setting, options: &Options) -> Result<Found> {
     let mut cases = cases();
-    if let Some(text) = &options.common.only {
-        let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
-        let names = names.join(", ");
-        cases.retain(|case| case.name.contains(text));
-        if cases.is_empty() {
-            bail!("no case contains {text:?}; the cases are: {names}");
-        }
+    let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
+    let names = names.join(", ");
+    cases.retain(|case| setting.wants(case.name));
+    if cases.is_empty() {
+        bail!("no case has such a name; the cases are: {names}");
     }
 
     let mut libraries = vec![Library::stock()];
     if !options.stock_only {
-        libraries.push(Library::gangway(&root.join(&options.library))?);
+        libraries.push(Library::gangway(&setting.root.join(&options.library))?);
     }
-    let binaries = programs::build(&root)?;
+    programs::build(setting)?;
     for library in &libraries {
-        library.verify(&binaries.join("empty"))?;
+        library.verify(&setting.build.join("empty"))?;
     }
 
     let mut rows = Vec::new();
     for case in &cases {
         eprint!("{:<18}", case.name);
-        let samples = alternate(case, &libraries, &binaries, options.rounds)?;
+        let samples = alternate(case, &libraries, &setting.build, setting.rounds)?;
         for metric in &case.metrics {
             let row = Row::new(metric, &samples);
             eprint!("  {}", row.summary());
@@ -94,15 +84,13 @@ fn run(options: &Options) -> Result<bool> {
         }
         eprintln!();
     }
-
-    println!("\n{}", report::table(&rows));
-    let complete = options.common.only.is_none() && !options.stock_only;
-    if complete {
-        let rest = report::rest(&rows, options.rounds);
-        page::save(&root, &options.save, report::HEAD, &[machine::stock_library()], &rest)?;
-    }
-    let missed = rows.iter().filter(|row| row.outcome() == Outcome::Miss).count();
-    Ok(missed == 0 || !options.common.check)
+    let below = if options.stock_only { String::new() } else { report::below(&rows, setting.rounds) };
+    Ok(Found {
+        shown: report::table(&rows),
+        facts: vec![machine::stock_library()],
+        below,
+        passes: rows.iter().all(|row| row.outcome() != Outcome::Miss),
+    })
 }
 
 /// Runs one case `rounds` times under each library, and in every other round

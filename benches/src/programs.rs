@@ -1,10 +1,10 @@
 //! Compiles the benchmark programs, once for both libraries, with the stock
 //! compiler. `main.rs` calls it before it measures anything.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use gangway_bench::program::Setting;
 
 const COMPILER: &str = "clang-22";
 const OFFLOAD: &[&str] = &["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
@@ -26,23 +26,21 @@ const PROGRAMS: &[(&str, &str, &[&str])] = &[
     ("spawn", "spawn.c", &["-static"]),
 ];
 
-/// Builds every program and answers the folder of the binaries.
-pub fn build(root: &Path) -> Result<PathBuf> {
-    let sources = root.join("benches/programs");
-    let binaries = root.join("build/bench");
-    std::fs::create_dir_all(&binaries).with_context(|| format!("cannot create {}", binaries.display()))?;
+/// Builds every program.
+pub fn build(setting: &Setting) -> Result<()> {
+    let sources = setting.root.join("benches/programs");
     for (binary, source, flags) in PROGRAMS {
         let output = Command::new(COMPILER)
             .args(["-O2", "-Wall", "-Wextra", "-Werror"])
             .args(*flags)
             .arg(sources.join(source))
             .arg("-o")
-            .arg(binaries.join(binary))
+            .arg(setting.build.join(binary))
             .output()
             .with_context(|| format!("cannot start {COMPILER}: run scripts/bootstrap.sh"))?;
         if !output.status.success() {
             bail!("{COMPILER} refused {source}:\n{}", String::from_utf8_lossy(&output.stderr));
         }
     }
-    Ok(binaries)
+    Ok(())
 }

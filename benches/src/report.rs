@@ -97,7 +97,7 @@ pub const HEAD: &str = "# Benchmarks\n\n\
     `libomptarget.so.22.1` and under Gangway's. `make bench` writes this file.\n\n";
 
 /// What stands below the facts of `docs/benchmarks.md`.
-pub fn rest(rows: &[Row], rounds: usize) -> String {
+pub fn below(rows: &[Row], rounds: usize) -> String {
     let mut text = format!("{}\n", table(rows));
     let missed = rows.iter().filter(|row| row.outcome() == Outcome::Miss).count();
     let barred = rows.iter().filter(|row| row.outcome() != Outcome::NoBar).count();
@@ -117,12 +117,7 @@ pub fn rest(rows: &[Row], rounds: usize) -> String {
            `ru_maxrss` of them. Without OpenMP the program loads neither library, so its\n  \
            ratio only shows the noise.\n\
          - The machine is whatever ran the command last; compare ratios, not microseconds,\n  \
-           between machines.\n\n\
-         ## Reproduce\n\n\
-         ```sh\n\
-         make bench                                          # everything, and rewrite this file\n\
-         cargo run --release -p gangway-bench -- --only present   # some cases, saving nothing\n\
-         ```\n",
+           between machines.\n",
         batches = 150,
     );
     text

@@ -1,5 +1,6 @@
 //! Lines that hold our figure against another's and against a bar.
 
+use crate::program::Found;
 use crate::table;
 
 /// One line, as it is printed.
@@ -27,11 +28,16 @@ impl Verdict {
         [title.clone(), theirs.clone(), ours.clone(), figure.clone(), wanted.clone(), result.into()]
     }
 
-    /// A table of lines; `theirs` says what is compared with.
+    /// The lines as a table, with notes below it on the page; `theirs` says what is compared with.
     #[must_use]
-    pub fn table(lines: &[Self], theirs: &str) -> String {
+    pub fn found(lines: &[Self], theirs: &str, notes: &str) -> Found {
+        if lines.is_empty() {
+            return Found::default();
+        }
         let head = ["Case", theirs, "Gangway", "Figure", "Wanted", "Result"].map(String::from);
-        let lines: Vec<_> = std::iter::once(head).chain(lines.iter().map(Self::cells)).collect();
-        table::render(&lines)
+        let cells: Vec<_> = std::iter::once(head).chain(lines.iter().map(Self::cells)).collect();
+        let shown = table::render(&cells);
+        let below = format!("{shown}\n{notes}");
+        Found { below, shown, passes: lines.iter().all(|line| line.passes), ..Found::default() }
     }
 }

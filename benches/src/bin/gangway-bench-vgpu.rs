@@ -12,32 +12,28 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use clap::Parser;
+use clap::Args;
 use gangway_bench::handwritten::HandWritten;
-use gangway_bench::options::{Common, status};
 use gangway_bench::process::{compile, output};
-use gangway_bench::root::repository_root;
+use gangway_bench::program::{self, Found, Program, Setting};
 use gangway_bench::statistics::{median, median_ratio};
-use gangway_bench::table::time;
-use gangway_bench::{page, table};
+use gangway_bench::table::{self, time};
 
-/// Measure the virtual GPU against native code.
-#[derive(Parser)]
+const PROGRAM: Program = Program {
+    name: "gangway-bench-vgpu",
+    about: "Measure the virtual GPU against native code",
+    rounds: "5",
+    page: "docs/benchmarks-vgpu.md",
+    head: HEAD,
+    example: "nbody",
+};
+
+/// What it has besides.
+#[derive(Args)]
 struct Options {
-    /// How often every case runs.
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-
-    #[command(flatten)]
-    common: Common,
-
     /// Folder with Gangway's libcuda.so.1.
     #[arg(long, default_value = "build/stage/lib/gangway/vgpu")]
     library: PathBuf,
-
-    /// Where the report goes.
-    #[arg(long, default_value = "docs/benchmarks-vgpu.md")]
-    save: PathBuf,
 }
 
 /// A kernel of `kernels.c`, its name for people, and the largest ratio that passes.
@@ -80,49 +76,43 @@ impl Row {
 }
 
 fn main() -> ExitCode {
-    status("gangway-bench-vgpu", run(&Options::parse()))
+    program::main(&PROGRAM, measure)
 }
 
-/// `Ok(false)` says that `--check` was given and a figure missed its bar.
-fn run(options: &Options) -> Result<bool> {
-    let root = repository_root()?;
-    let bench = Bench::build(&root, &root.join(&options.library))?;
-    let chosen = |name: &str| options.common.only.as_ref().is_none_or(|text| name.contains(text.as_str()));
+fn measure(setting: &Setting, options: &Options) -> Result<Found> {
+    let bench = Bench::build(setting, &setting.root.join(&options.library))?;
     let mut rows = Vec::new();
     let mut add = |row: Row| {
         eprintln!("{:<44} {}", row.title, row.cells()[2..4].join("  "));
         rows.push(row);
     };
-    for &(name, title, wanted) in KERNELS.iter().filter(|kernel| chosen(kernel.0)) {
-        let (native, device) = bench.kernel(name, options.rounds)?;
+    for &(name, title, wanted) in KERNELS.iter().filter(|kernel| setting.wants(kernel.0)) {
+        let (native, device) = bench.kernel(name, setting.rounds)?;
         let figure = median_ratio(&device, &native);
         let (native, device) = (Some(median(&native)), median(&device));
         add(Row { title: title.into(), native, device, figure, wanted });
     }
-    if chosen("empty") {
-        let (_, device) = bench.kernel("empty", options.rounds)?;
+    if setting.wants("empty") {
+        let (_, device) = bench.kernel("empty", setting.rounds)?;
         let device = median(&device) / LAUNCHES;
         let title = "empty launch and synchronise".into();
         add(Row { title, native: None, device, figure: device, wanted: 5e3 });
     }
-    if chosen("first launch") {
+    if setting.wants("first launch") {
         for (title, cold, wanted) in [("cold", true, 150e6), ("warm cache", false, 40e6)] {
-            let device = median(&bench.first_launch(cold, options.rounds)?);
+            let device = median(&bench.first_launch(cold, setting.rounds)?);
             let title = format!("GCC OpenMP program, start to first kernel done, {title}");
             add(Row { title, native: None, device, figure: device, wanted });
         }
     }
     if rows.is_empty() {
-        bail!("no case has such a name");
+        return Ok(Found::default());
     }
     let head = ["Case", "Native", "Virtual GPU", "Ratio", "Wanted", "Result"].map(String::from);
     let lines: Vec<_> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
     let shown = table::render(&lines);
-    println!("\n{shown}");
-    if options.common.only.is_none() {
-        page::save(&root, &options.save, HEAD, &[], &rest(&shown, options.rounds))?;
-    }
-    Ok(!options.common.check || rows.iter().all(Row::passes))
+    let below = below(&shown, setting.rounds);
+    Ok(Found { shown, below, passes: rows.iter().all(Row::passes), ..Found::default() })
 }
 
 /// The compiled programs.
@@ -133,12 +123,12 @@ struct Bench {
 }
 
 impl Bench {
-    fn build(root: &Path, library: &Path) -> Result<Bench> {
+    fn build(setting: &Setting, library: &Path) -> Result<Bench> {
         if !library.join("libcuda.so.1").is_file() {
             bail!("there is no libcuda.so.1 in {}: run `make build`", library.display());
         }
-        let (sources, folder) = (root.join("benches/vgpu"), root.join("build/bench-vgpu"));
-        std::fs::create_dir_all(&folder)?;
+        let (root, folder) = (&setting.root, setting.build.clone());
+        let sources = root.join("benches/vgpu");
         let kernels = HandWritten::build(root, &folder)?;
         compile(gangway_compilers::gcc(), &sources.join("first.c"), &folder.join("first"), |command| {
             command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-foffload=-O2"])
@@ -149,7 +139,7 @@ impl Bench {
     /// Nanoseconds natively and on the virtual GPU, one of each per round.
     fn kernel(&self, name: &str, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
         let (mut native, mut device) = (Vec::new(), Vec::new());
-        for _ in 0..rounds.max(1) {
+        for _ in 0..rounds {
             let times = self.kernels.run(name, Some(&self.library))?;
             native.push(times.native);
             device.push(times.device);
@@ -163,7 +153,7 @@ impl Bench {
         let cache = self.folder.join("cache");
         let mut times = Vec::new();
         // The first run of the warm ones fills the cache and is not counted.
-        for round in 0..=rounds.max(1) {
+        for round in 0..=rounds {
             if cold {
                 let _ = std::fs::remove_dir_all(&cache);
             }
@@ -185,7 +175,7 @@ const HEAD: &str = "# Benchmarks of the virtual GPU\n\n\
     -fopenmp`, on the same cores in the same process. `make bench-vgpu` writes this file.\n\n";
 
 /// What stands below the facts of `docs/benchmarks-vgpu.md`.
-fn rest(table: &str, rounds: usize) -> String {
+fn below(table: &str, rounds: usize) -> String {
     format!(
         "{table}\n\
          ## How to read it\n\n\
@@ -194,11 +184,6 @@ fn rest(table: &str, rounds: usize) -> String {
            each counts, and the figures are medians of {rounds} processes.\n\
          - Results are compared in every process.\n\
          - A GCC program's first launch is the life of a whole process: start of the program,\n  \
-           loading and linking its image, one `target` region, exit.\n\n\
-         ## Reproduce\n\n\
-         ```sh\n\
-         make bench-vgpu                                                        # everything, and rewrite this file\n\
-         cargo run --release -p gangway-bench --bin gangway-bench-vgpu -- --only nbody\n\
-         ```\n",
+           loading and linking its image, one `target` region, exit.\n",
     )
 }

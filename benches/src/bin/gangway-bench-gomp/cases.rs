@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use gangway_bench::process::{Calls, calls, figure, output};
+use gangway_bench::program::Setting;
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::time;
 use gangway_bench::verdict::Verdict;
@@ -94,10 +95,10 @@ const CASES: &[Case] = &[
 ];
 
 /// Measures all cases whose name contains `only`.
-pub fn measure(programs: &Programs, only: Option<&str>, rounds: usize) -> Result<Vec<Verdict>> {
+pub fn measure(programs: &Programs, setting: &Setting) -> Result<Vec<Verdict>> {
     let mut rows = Vec::new();
-    for case in CASES.iter().filter(|case| only.is_none_or(|text| case.name.contains(text))) {
-        let row = case.measure(programs, rounds)?;
+    for case in CASES.iter().filter(|case| setting.wants(case.name)) {
+        let row = case.measure(programs, setting.rounds)?;
         eprintln!("{}", row.cells().join("  "));
         rows.push(row);
     }

@@ -9,59 +9,34 @@
 mod cases;
 mod programs;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
-use clap::Parser;
 use gangway_bench::driver::Driver;
-use gangway_bench::options::{Common, status};
-use gangway_bench::root::repository_root;
+use gangway_bench::machine;
+use gangway_bench::program::{self, Found, Program, Staged};
 use gangway_bench::verdict::Verdict;
-use gangway_bench::{machine, page};
 
 use programs::Programs;
 
-/// Measure GCC's programs under libgomp's own runtime and under Gangway's.
-#[derive(Parser)]
-struct Options {
-    /// How often every case runs under each of the two.
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-
-    #[command(flatten)]
-    common: Common,
-
-    /// Gangway's installation.
-    #[arg(long, default_value = "build/stage")]
-    stage: PathBuf,
-
-    /// Where the report goes.
-    #[arg(long, default_value = "docs/benchmarks-gomp.md")]
-    save: PathBuf,
-}
+const PROGRAM: Program = Program {
+    name: "gangway-bench-gomp",
+    about: "Measure GCC's programs under libgomp's own runtime and under Gangway's",
+    rounds: "5",
+    page: "docs/benchmarks-gomp.md",
+    head: HEAD,
+    example: "present",
+};
 
 fn main() -> ExitCode {
-    status("gangway-bench-gomp", run(&Options::parse()))
-}
-
-/// `Ok(false)` says that `--check` was given and a figure missed its bar.
-fn run(options: &Options) -> Result<bool> {
-    let root = repository_root()?;
-    let library = root.join(&options.stage).join("lib/gangway");
-    let build = root.join("build/bench-gomp");
-    std::fs::create_dir_all(&build)?;
-    // A card would have its own figures; what is compared here is the host's work.
-    let driver = Driver::choose(&root, &library.join("vgpu"), true, &build)?;
-    let programs = Programs::build(&root, &build, driver, library.join("libgangway-gomp.so"))?;
-    let rows = cases::measure(&programs, options.common.only.as_deref(), options.rounds.max(1))?;
-    ensure!(!rows.is_empty(), "no case has such a name");
-    let text = Verdict::table(&rows, "Stock");
-    println!("\n{text}");
-    if options.common.only.is_none() {
-        page::save(&root, &options.save, HEAD, &[machine::gcc()], &rest(&text, options.rounds))?;
-    }
-    Ok(!options.common.check || rows.iter().all(|row| row.passes))
+    program::main(&PROGRAM, |setting, options: &Staged| {
+        let library = setting.root.join(&options.stage).join("lib/gangway");
+        // A card would have its own figures; what is compared here is the host's work.
+        let driver = Driver::choose(&setting.root, &library.join("vgpu"), true, &setting.build)?;
+        let front = library.join("libgangway-gomp.so");
+        let programs = Programs::build(&setting.root, &setting.build, driver, front)?;
+        let found = Verdict::found(&cases::measure(&programs, setting)?, "Stock", &notes(setting.rounds));
+        Ok(Found { facts: vec![machine::gcc()], ..found })
+    })
 }
 
 const HEAD: &str = "# Benchmarks of GCC's programs\n\n\
@@ -69,11 +44,10 @@ const HEAD: &str = "# Benchmarks of GCC's programs\n\n\
     under stock libgomp with its plugin and under Gangway's front end, both on the virtual GPU's driver,\n\
     alternating. `make bench-gomp` writes this file.\n\n";
 
-/// What stands below the facts of `docs/benchmarks-gomp.md`.
-fn rest(text: &str, rounds: usize) -> String {
+/// What stands below the table of `docs/benchmarks-gomp.md`.
+fn notes(rounds: usize) -> String {
     format!(
-        "{text}\n\
-         - Regions and mapping are measured without kernels: a library in front of the driver answers\n  \
+        "- Regions and mapping are measured without kernels: a library in front of the driver answers\n  \
            `cuLaunchKernel` by itself. What is left is the runtime, and the driver's other calls. The best\n  \
            of many batches counts; figures are medians of {rounds} processes. The figure is our time / that\n  \
            of stock.\n\
@@ -87,11 +61,6 @@ fn rest(text: &str, rounds: usize) -> String {
            under stock libgomp, it takes nothing of a processor.\n\
          - `present` rows are an `enter data` and an `exit data` of what is mapped already.\n\
          - BabelStream's kernels run on 2^25 doubles. The figure is the part of a region that is spent\n  \
-           outside of launching and waiting: the lowest of five passes.\n\n\
-         ## Reproduce\n\n\
-         ```sh\n\
-         make bench-gomp                                                        # everything, and rewrite this file\n\
-         cargo run --release -p gangway-bench --bin gangway-bench-gomp -- --only present\n\
-         ```\n",
+           outside of launching and waiting: the lowest of five passes.\n",
     )
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use gangway_bench::process::{figure, output};
+use gangway_bench::program::Setting;
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::{self, time};
 
@@ -103,12 +104,12 @@ impl Row {
     }
 }
 
-/// Measures all cases whose name contains `only`.
-pub fn measure(driver: &Driver, programs: &Programs, only: Option<&str>, rounds: usize) -> Result<Vec<Row>> {
+/// Measures all cases that are wanted.
+pub fn measure(driver: &Driver, programs: &Programs, setting: &Setting) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for case in CASES.iter().filter(|case| only.is_none_or(|text| case.name.contains(text))) {
+    for case in CASES.iter().filter(|case| setting.wants(case.name)) {
         let (mut ours, mut references) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
+        for _ in 0..setting.rounds {
             references.push(reference(driver, programs, case)?);
             ours.push(on_device(driver, programs, case.name)?);
         }

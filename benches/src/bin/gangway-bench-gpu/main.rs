@@ -11,74 +11,52 @@ mod loops;
 mod programs;
 mod regions;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use clap::Parser;
 use gangway_bench::driver::Driver;
-use gangway_bench::options::{Common, status};
-use gangway_bench::root::repository_root;
-use gangway_bench::{machine, page};
+use gangway_bench::machine;
+use gangway_bench::program::{self, Found, OnGpu, Program};
 
 use programs::Programs;
 use regions::Bare;
 
-/// Measure target regions on a GPU, or on the virtual one.
-#[derive(Parser)]
-struct Options {
-    /// How often every case runs.
-    #[arg(long, default_value_t = 5)]
-    rounds: usize,
-
-    #[command(flatten)]
-    common: Common,
-
-    /// Use the virtual GPU even if there is a card.
-    #[arg(long)]
-    r#virtual: bool,
-
-    /// Gangway's installation.
-    #[arg(long, default_value = "build/stage")]
-    stage: PathBuf,
-
-    /// Where the report goes.
-    #[arg(long, default_value = "docs/benchmarks-gpu.md")]
-    save: PathBuf,
-}
+const PROGRAM: Program = Program {
+    name: "gangway-bench-gpu",
+    about: "Measure target regions on a GPU, or on the virtual one",
+    rounds: "5",
+    page: "docs/benchmarks-gpu.md",
+    head: HEAD,
+    example: "present",
+};
 
 fn main() -> ExitCode {
-    status("gangway-bench-gpu", run(&Options::parse()))
-}
-
-/// `Ok(false)` says that `--check` was given and a figure missed its bar.
-fn run(options: &Options) -> Result<bool> {
-    let root = repository_root()?;
-    let (stage, build) = (root.join(&options.stage), root.join("build/bench-gpu"));
-    std::fs::create_dir_all(&build)?;
-    let driver = Driver::choose(&root, &stage.join("lib/gangway/vgpu"), options.r#virtual, &build)?;
-    let programs = Programs::build(&root, &stage.join("bin/gangway"), &build, !driver.is_virtual())?;
-    let (only, rounds) = (options.common.only.as_deref(), options.rounds.max(1));
-    let regions = regions::measure(&driver, &programs, only, rounds)?;
-    let loops = loops::measure(&driver, &programs, only, rounds)?;
-    if regions.is_empty() && loops.is_empty() {
-        bail!("no case has such a name");
-    }
-    let stock = regions::render_stock(&regions).map(|table| table + "\n").unwrap_or_default();
-    let tables = [regions::render(&regions), stock, loops::render(&loops)];
-    println!("\n{}", tables.join("\n"));
-    let mut passes = regions.iter().all(regions::Row::passes) && loops.iter().all(loops::Row::passes);
-    if only.is_none() {
-        let bare = Bare::measure(&driver, &programs, rounds)?;
-        passes &= bare.passes();
-        println!("{}", bare.sentence());
-        let mut facts = vec![("Device", bare.device.clone())];
-        if programs.suits_stock {
-            facts.push(machine::stock_library());
+    program::main(&PROGRAM, |setting, options: &OnGpu| {
+        let stage = setting.root.join(&options.staged.stage);
+        let virtual_gpu = stage.join("lib/gangway/vgpu");
+        let driver = Driver::choose(&setting.root, &virtual_gpu, options.r#virtual, &setting.build)?;
+        let tool = stage.join("bin/gangway");
+        let programs = Programs::build(&setting.root, &tool, &setting.build, !driver.is_virtual())?;
+        let regions = regions::measure(&driver, &programs, setting)?;
+        let loops = loops::measure(&driver, &programs, setting)?;
+        if regions.is_empty() && loops.is_empty() {
+            return Ok(Found::default());
         }
-        page::save(&root, &options.save, HEAD, &facts, &rest(&tables, &bare, rounds))?;
-    }
-    Ok(!options.common.check || passes)
+        let stock = regions::render_stock(&regions).map(|table| table + "\n").unwrap_or_default();
+        let tables = [regions::render(&regions), stock, loops::render(&loops)];
+        let mut found = Found { shown: tables.join("\n"), ..Found::default() };
+        found.passes = regions.iter().all(regions::Row::passes) && loops.iter().all(loops::Row::passes);
+        if setting.only.is_none() {
+            let bare = Bare::measure(&driver, &programs, setting.rounds)?;
+            found.passes &= bare.passes();
+            found.shown += &format!("\n{}", bare.sentence());
+            found.facts.push(("Device", bare.device.clone()));
+            if programs.suits_stock {
+                found.facts.push(machine::stock_library());
+            }
+            found.below = below(&tables, &bare, setting.rounds);
+        }
+        Ok(found)
+    })
 }
 
 const HEAD: &str = "# Benchmarks of target regions on GPUs\n\n\
@@ -86,7 +64,7 @@ const HEAD: &str = "# Benchmarks of target regions on GPUs\n\n\
     card and on the virtual GPU otherwise. `make bench-gpu` writes this file.\n\n";
 
 /// What stands below the facts of `docs/benchmarks-gpu.md`.
-fn rest([regions, stock, loops]: &[String; 3], bare: &Bare, rounds: usize) -> String {
+fn below([regions, stock, loops]: &[String; 3], bare: &Bare, rounds: usize) -> String {
     format!(
         "## Regions\n\n{regions}\n{}\n\
          - Driver calls are those of one region when others like it have run before. A case fails, too,\n  \
@@ -102,12 +80,7 @@ fn rest([regions, stock, loops]: &[String; 3], bare: &Bare, rounds: usize) -> St
          - Native code is the same source without offloading, on all cores. Kernels written by hand are\n  \
            those of `make bench-vgpu`, on the same device, compiled by nvcc if there is a card and a CUDA\n  \
            toolkit, and otherwise by clang-22.\n\
-         - A sum is held against the triad of the same arrays: it reads a third of what that moves.\n\n\
-         ## Reproduce\n\n\
-         ```sh\n\
-         make bench-gpu                                                         # everything, and rewrite this file\n\
-         cargo run --release -p gangway-bench --bin gangway-bench-gpu -- --only present\n\
-         ```\n",
+         - A sum is held against the triad of the same arrays: it reads a third of what that moves.\n",
         bare.sentence(),
     )
 }

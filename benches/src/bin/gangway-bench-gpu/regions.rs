@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use gangway_bench::process::{Calls, calls, figure, output};
+use gangway_bench::program::Setting;
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::{self, time};
 
@@ -95,11 +96,11 @@ impl Row {
     }
 }
 
-/// Measures all cases whose name contains `only`.
-pub fn measure(driver: &Driver, programs: &Programs, only: Option<&str>, rounds: usize) -> Result<Vec<Row>> {
+/// Measures all cases that are wanted.
+pub fn measure(driver: &Driver, programs: &Programs, setting: &Setting) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for &(case, title, allowed) in CASES {
-        if !only.is_none_or(|text| case.contains(text)) {
+        if !setting.wants(case) {
             continue;
         }
         driver.verify(&programs.regions, Runtime::Gangway)?;
@@ -109,7 +110,7 @@ pub fn measure(driver: &Driver, programs: &Programs, only: Option<&str>, rounds:
         };
         let counted = |runtime| output(driver.counted(&programs.regions, runtime).arg(case));
         let mut made = Calls::new();
-        for _ in 0..rounds {
+        for _ in 0..setting.rounds {
             ours.push(region(Runtime::Gangway)?);
             if programs.suits_stock {
                 theirs.push(region(Runtime::Stock)?);
