@@ -31,8 +31,9 @@ pub const ARCHIVE: &str = "nvptx64-nvidia-cuda/libompdevice.a";
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
 
-/// What the compiler is told: LLVM's passes run after the edits, not before, and a panic is a trap.
-const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort";
+/// What the compiler is told: LLVM's passes run after the edits, not before, a panic is a trap, and the code
+/// is for a GPU, whichever it is. Tests on the host lack the last one.
+const RUSTFLAGS: &str = "-Cno-prepopulate-passes -Zunstable-options -Cpanic=immediate-abort --cfg gpu";
 
 /// The crates that become members, by folder and name of their library.
 const MEMBERS: [(&str, &str); 7] = [

@@ -85,7 +85,7 @@ unsafe fn same(left: *const c_void, right: *const c_void, size: usize) -> bool {
 ///
 /// # Safety
 /// Both have `size` bytes.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn __atomic_load(size: usize, object: *mut c_void, result: *mut c_void, order: i32) {
     // SAFETY: as the caller says; the alignment is what `means` has seen.
     ordered(order, || unsafe {
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn __atomic_load(size: usize, object: *mut c_void, result:
 ///
 /// # Safety
 /// Object and value have `size` bytes.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn __atomic_store(size: usize, object: *mut c_void, value: *mut c_void, order: i32) {
     // SAFETY: as for a load.
     ordered(order, || unsafe {
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn __atomic_store(size: usize, object: *mut c_void, value:
 ///
 /// # Safety
 /// All three have `size` bytes.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn __atomic_exchange(
     size: usize,
     object: *mut c_void,
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn __atomic_exchange(
 ///
 /// # Safety
 /// All three have `size` bytes.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn __atomic_compare_exchange(
     size: usize,
     object: *mut c_void,

@@ -48,7 +48,7 @@ pub unsafe fn unlock(word: *mut u32) {
 /// # Safety
 /// `name` is the variable that the compiler made for the name, eight words of zeros.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_critical(_: *const Location, _: i32, name: *mut u32) {
     // SAFETY: as the caller says.
     unsafe { lock(name) };
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn __kmpc_critical(_: *const Location, _: i32, name: *mut 
 /// # Safety
 /// As for [`__kmpc_critical`].
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_critical_with_hint(_: *const Location, _: i32, name: *mut u32, _: u32) {
     // SAFETY: as the caller says.
     unsafe { lock(name) };

@@ -166,7 +166,7 @@ macro_rules! dispatched_loops {
      $fini:ident) => {
         /// Starts a loop; all threads of the team call it.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         pub extern "C" fn $init(
             _: *const Location,
             word: i32,

@@ -94,7 +94,7 @@ fn nest(word: i32) -> Option<*mut Nest> {
 /// # Safety
 /// There are bounds of so many loops.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_doacross_init(
     _: *const Location,
     word: i32,
@@ -163,7 +163,7 @@ unsafe fn clear(nest: *mut Nest, place: Place) {
 /// # Safety
 /// There are as many numbers as the nest has loops.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_doacross_wait(_: *const Location, word: i32, iteration: *const i64) {
     let Some(nest) = nest(word) else { return };
     // SAFETY: as the caller says.
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn __kmpc_doacross_wait(_: *const Location, word: i32, ite
 /// # Safety
 /// There are as many numbers as the nest has loops.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_doacross_post(_: *const Location, word: i32, iteration: *const i64) {
     let Some(nest) = nest(word) else { return };
     // SAFETY: as the caller says.
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn __kmpc_doacross_post(_: *const Location, word: i32, ite
 
 /// A thread has run its iterations. Nobody waits any more when the last one has.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_doacross_fini(_: *const Location, word: i32) {
     let Some(nest) = nest(word) else { return };
     target::fence_block();

@@ -4,21 +4,21 @@ use crate::target::{self, Mask, WARP};
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_get_hardware_thread_id_in_block() -> u32 {
     target::thread_id()
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_get_hardware_num_threads_in_block() -> u32 {
     target::threads_in_block()
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_get_hardware_num_blocks() -> u32 {
     target::blocks_in_grid()
 }

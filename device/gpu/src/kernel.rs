@@ -36,7 +36,7 @@ pub unsafe fn set(spmd: bool, launch: *mut LaunchEnvironment, environment: *cons
 /// inlined into a kernel: it stays a call.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.call"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.call"))]
 pub extern "C" fn __kmpc_is_spmd_exec_mode() -> i8 {
     // SAFETY: the thread has written it where the kernel starts.
     unsafe { SPMD.get() }.cast_signed()

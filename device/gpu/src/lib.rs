@@ -45,7 +45,7 @@
 //! | [`start`] | start and end of a kernel |
 
 #![cfg_attr(not(test), no_std)]
-#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
+#![cfg_attr(gpu, feature(asm_experimental_arch, link_llvm_intrinsics))]
 #![allow(internal_features)]
 
 // How a function is packed, which the build reads off its section:
@@ -94,7 +94,7 @@ pub mod worker;
 pub mod workshare;
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
-#[cfg(all(target_arch = "nvptx64", not(test)))]
+#[cfg(all(gpu, not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     target::trap()

@@ -7,7 +7,7 @@ use core::ffi::{c_char, c_void};
 ///
 /// # Safety
 /// The texts end with a null byte.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn __assert_fail(
     message: *const c_char,
     file: *const c_char,
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn __llvm_omp_vprintf(
 
 /// # Safety
 /// The ranges are valid, and apart.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
     // SAFETY: as the caller says.
     unsafe { core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), bytes) };
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn memcpy(to: *mut c_void, from: *const c_void, bytes: usi
 
 /// # Safety
 /// The ranges are valid.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
     // SAFETY: as the caller says.
     unsafe { core::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), bytes) };
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn memmove(to: *mut c_void, from: *const c_void, bytes: us
 
 /// # Safety
 /// The range is valid.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn memset(to: *mut c_void, value: i32, bytes: usize) -> *mut c_void {
     // SAFETY: as the caller says.
     unsafe { core::ptr::write_bytes(to.cast::<u8>(), value as u8, bytes) };
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn memset(to: *mut c_void, value: i32, bytes: usize) -> *m
 
 /// # Safety
 /// The ranges are valid.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn memcmp(left: *const c_void, right: *const c_void, bytes: usize) -> i32 {
     for index in 0..bytes {
         // SAFETY: as the caller says.
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn memcmp(left: *const c_void, right: *const c_void, bytes
 
 /// # Safety
 /// The text ends with a null byte.
-#[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle))]
+#[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn strlen(text: *const c_char) -> usize {
     let mut length = 0;
     // SAFETY: as the caller says.

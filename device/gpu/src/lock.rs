@@ -53,7 +53,7 @@ pub unsafe extern "C" fn omp_destroy_lock(lock: *mut Lock) {
 /// # Safety
 /// `lock` has been initialised.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn omp_set_lock(lock: *mut Lock) {
     // SAFETY: as the caller says.
     unsafe { critical::lock(&raw mut (*lock).word) };
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn omp_test_nest_lock(lock: *mut NestLock) -> i32 {
 /// # Safety
 /// `lock` has been initialised.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn omp_set_nest_lock(lock: *mut NestLock) {
     // SAFETY: as the caller says.
     while unsafe { omp_test_nest_lock(lock) } == 0 {

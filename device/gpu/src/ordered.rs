@@ -37,7 +37,7 @@ fn entry(thread: u32) -> &'static AtomicU64 {
 
 /// `ordered`: waits for its turn.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_ordered(_: *const Location, word: i32) {
     let place = Place::of(word);
     let own = target::thread_id();
@@ -66,7 +66,7 @@ pub extern "C" fn __kmpc_ordered(_: *const Location, word: i32) {
 
 /// The end of an `ordered` region: there is no other one in the iteration.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_end_ordered(_: *const Location, _: i32) {
     let own = entry(target::thread_id());
     let turn = own.load(Ordering::Relaxed);
@@ -105,7 +105,7 @@ macro_rules! ordered_loop {
         /// # Safety
         /// `body` is a function for these iterations and `argument`.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         pub unsafe extern "C" fn $name(
             _: *const Location,
             body: unsafe extern "C" fn($type, *mut c_void),

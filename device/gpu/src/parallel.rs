@@ -25,7 +25,7 @@ struct Request {
 /// `function` takes `count` pointers behind the first two, and `arguments` has them.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_parallel_60(
     location: *const Location,
     word: i32,

@@ -136,7 +136,7 @@ impl Place {
 /// Where only kernels themselves ask, LLVM knows that the level is that of a kernel, and nothing is
 /// read.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_global_thread_num(_: *const core::ffi::c_void) -> i32 {
     if is_outside() { Place::OUTSIDE.word() } else { Place::current().word() }
 }
@@ -156,7 +156,7 @@ fn is_outside() -> bool {
 /// It stays a call until LLVM has looked at it, once, before functions are inlined into each other.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_parallel_level(_: *const core::ffi::c_void, _: u32) -> u16 {
     Place::current().level() as u16 + u16::from(kernel::is_spmd())
 }

@@ -174,7 +174,7 @@ impl Owner {
 /// Memory that other threads of the block can read, until [`__kmpc_free_shared`].
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.call"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.call"))]
 pub extern "C" fn __kmpc_alloc_shared(bytes: u64) -> *mut c_void {
     // SAFETY: a thread that has started has written it, and for others any value will do.
     if unsafe { STARTED.get() } != mark() {
@@ -206,7 +206,7 @@ pub extern "C" fn __kmpc_alloc_shared(bytes: u64) -> *mut c_void {
 /// `memory` is of [`__kmpc_alloc_shared`], of this thread and with that size.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.call"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.call"))]
 pub unsafe extern "C" fn __kmpc_free_shared(memory: *mut c_void, bytes: u64) {
     let offset = (memory as usize).wrapping_sub(STACK.pointer() as usize);
     if offset >= STACK_BYTES as usize {

@@ -15,7 +15,7 @@ const RUN: i32 = -1;
 /// # Safety
 /// The compiler passes the environment that it emitted for the kernel.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_target_init(
     environment: *const KernelEnvironment,
     launch: *mut LaunchEnvironment,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn __kmpc_target_init(
 
 /// A kernel ends.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_target_deinit() {
     debug::trace(c"__kmpc_target_deinit");
     unfinished::wait();

@@ -85,7 +85,7 @@ fn meet(size: u32) {
 
 /// `#pragma omp barrier`
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_barrier(_: *const Location, word: i32) {
     debug::trace(c"__kmpc_barrier");
     let place = Place::of(word);
@@ -96,7 +96,7 @@ pub extern "C" fn __kmpc_barrier(_: *const Location, word: i32) {
 
 /// A barrier at which a region could be cancelled; none ever is.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_cancel_barrier(_: *const Location, word: i32) -> i32 {
     unfinished::wait();
     barrier(Place::of(word));
@@ -107,7 +107,7 @@ pub extern "C" fn __kmpc_cancel_barrier(_: *const Location, word: i32) -> i32 {
 /// thread does for all in SPMD mode.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_barrier_simple_spmd(_: *const Location, _: i32) {
     target::barrier_aligned();
 }
@@ -115,7 +115,7 @@ pub extern "C" fn __kmpc_barrier_simple_spmd(_: *const Location, _: i32) {
 /// Main thread and workers meet, in the state machine that LLVM makes.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_barrier_simple_generic(_: *const Location, _: i32) {
     target::barrier();
 }

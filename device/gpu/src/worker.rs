@@ -93,7 +93,7 @@ fn run_region() {
 /// `work` is valid.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_kernel_parallel(work: *mut *const c_void) -> bool {
     // SAFETY: the main thread has written it before the barrier.
     let function = unsafe { WORK.get() };
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn __kmpc_kernel_parallel(work: *mut *const c_void) -> boo
 /// A worker has run its region.
 #[unsafe(no_mangle)]
 #[inline(never)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub extern "C" fn __kmpc_kernel_end_parallel() {
     unfinished::wait();
     Place::OUTSIDE.enter();

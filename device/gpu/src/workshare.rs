@@ -55,7 +55,7 @@ macro_rules! static_loops {
         /// # Safety
         /// All pointers are valid.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $for_init(
             _: *const Location,
@@ -100,7 +100,7 @@ macro_rules! static_loops {
         /// # Safety
         /// All pointers are valid.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $distribute_init(
             location: *const Location,
@@ -123,7 +123,7 @@ macro_rules! static_loops {
         /// # Safety
         /// All pointers are valid.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $combined_init(
             location: *const Location,
@@ -167,7 +167,7 @@ macro_rules! static_loops {
         /// # Safety
         /// All pointers are valid.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $team_init(
             location: *const Location,
@@ -269,7 +269,7 @@ macro_rules! loops_with_body {
         /// # Safety
         /// `body` is a function for these iterations and `argument`.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         pub unsafe extern "C" fn $for(
             _: *const Location,
             body: unsafe extern "C" fn($type, *mut c_void),
@@ -294,7 +294,7 @@ macro_rules! loops_with_body {
         /// # Safety
         /// `body` is a function for these iterations and `argument`.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         pub unsafe extern "C" fn $distribute(
             _: *const Location,
             body: unsafe extern "C" fn($type, *mut c_void),
@@ -315,7 +315,7 @@ macro_rules! loops_with_body {
         /// # Safety
         /// `body` is a function for these iterations and `argument`.
         #[unsafe(no_mangle)]
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
         #[allow(clippy::too_many_arguments)]
         pub unsafe extern "C" fn $combined(
             _: *const Location,

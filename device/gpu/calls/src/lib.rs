@@ -5,7 +5,7 @@
 //! other, and memory is ordered for the whole system.
 
 #![no_std]
-#![cfg(target_arch = "nvptx64")]
+#![cfg(gpu)]
 #![feature(link_llvm_intrinsics, core_intrinsics)]
 #![allow(internal_features)]
 
@@ -13,28 +13,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use gangway_host_channel::{Channel, LARGEST, MALFORMED, UNSERVED, Warp, call};
 
-mod intrinsic {
-    unsafe extern "C" {
-        #[link_name = "llvm.nvvm.read.ptx.sreg.laneid"]
-        pub safe fn laneid() -> u32;
-        #[link_name = "llvm.nvvm.read.ptx.sreg.ctaid.x"]
-        pub safe fn ctaid_x() -> u32;
-        #[link_name = "llvm.nvvm.read.ptx.sreg.warpid"]
-        pub safe fn warpid() -> u32;
-        #[link_name = "llvm.nvvm.activemask"]
-        pub safe fn activemask() -> u32;
-        #[link_name = "llvm.nvvm.bar.warp.sync"]
-        pub safe fn bar_warp_sync(mask: u32);
-        #[link_name = "llvm.nvvm.vote.ballot.sync"]
-        pub safe fn ballot(mask: u32, predicate: bool) -> u32;
-        #[link_name = "llvm.nvvm.shfl.sync.idx.i32"]
-        pub safe fn shuffle_index(mask: u32, value: u32, lane: u32, clamp: u32) -> u32;
-        #[link_name = "llvm.nvvm.isspacep.global"]
-        pub safe fn is_global(address: *const u8) -> bool;
-        #[link_name = "llvm.nvvm.nanosleep"]
-        pub safe fn nanosleep(nanoseconds: u32);
-    }
-}
+mod target;
 
 /// The longest pause between two looks for an answer, in nanoseconds.
 const LONGEST: u32 = 2048;
@@ -45,42 +24,42 @@ struct Gpu;
 impl Warp for Gpu {
     #[inline(always)]
     fn active(&self) -> u32 {
-        intrinsic::activemask()
+        target::activemask()
     }
 
     #[inline(always)]
     fn lane(&self) -> u32 {
-        intrinsic::laneid()
+        target::laneid()
     }
 
     #[inline(always)]
     fn broadcast(&self, mask: u32, value: u32, lane: u32) -> u32 {
-        intrinsic::shuffle_index(mask, value, lane, 31)
+        target::shuffle_index(mask, value, lane, 31)
     }
 
     #[inline(always)]
     fn ballot(&self, mask: u32, predicate: bool) -> u32 {
-        intrinsic::ballot(mask, predicate)
+        target::ballot(mask, predicate)
     }
 
     #[inline(always)]
     fn synchronise(&self, mask: u32) {
-        intrinsic::bar_warp_sync(mask);
+        target::bar_warp_sync(mask);
     }
 
     #[inline(always)]
     fn spread(&self) -> u32 {
-        intrinsic::ctaid_x() ^ intrinsic::warpid()
+        target::ctaid_x() ^ target::warpid()
     }
 
     #[inline(always)]
     fn pause(&self, attempt: u32) {
-        intrinsic::nanosleep(if attempt < 32 { 32 } else { LONGEST });
+        target::nanosleep(if attempt < 32 { 32 } else { LONGEST });
     }
 
     #[inline(always)]
     fn is_copied_by_host(&self, address: *const u8) -> bool {
-        intrinsic::is_global(address)
+        target::is_global(address)
     }
 }
 

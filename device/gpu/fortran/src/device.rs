@@ -23,7 +23,7 @@ impl Line {
     }
 }
 
-#[cfg(target_arch = "nvptx64")]
+#[cfg(gpu)]
 mod gpu {
     use core::ffi::{c_char, c_int, c_void};
 
@@ -39,10 +39,10 @@ mod gpu {
 #[must_use]
 pub fn allocate(bytes: usize) -> *mut u8 {
     let bytes = bytes.max(1);
-    #[cfg(target_arch = "nvptx64")]
+    #[cfg(gpu)]
     // SAFETY: any size may be asked for.
     return unsafe { gpu::__gangway_malloc(bytes) }.cast();
-    #[cfg(not(target_arch = "nvptx64"))]
+    #[cfg(not(gpu))]
     // SAFETY: any size may be asked for.
     return unsafe { host::malloc(bytes) };
 }
@@ -52,12 +52,12 @@ pub fn allocate(bytes: usize) -> *mut u8 {
 /// # Safety
 /// It is null or of the heap, and no longer in use.
 pub unsafe fn release(memory: *mut u8) {
-    #[cfg(target_arch = "nvptx64")]
+    #[cfg(gpu)]
     // SAFETY: as the caller says.
     unsafe {
         gpu::__gangway_free(memory.cast());
     }
-    #[cfg(not(target_arch = "nvptx64"))]
+    #[cfg(not(gpu))]
     // SAFETY: as the caller says.
     unsafe {
         host::free(memory);
@@ -75,18 +75,18 @@ pub fn fail(line: Line, reason: &CStr) -> ! {
         reason: *const c_char,
     }
     let arguments = Arguments { file: line.named(), line: line.line, reason: reason.as_ptr() };
-    #[cfg(target_arch = "nvptx64")]
+    #[cfg(gpu)]
     {
         let format = c"fatal Fortran runtime error(%s:%d): %s\n";
         // SAFETY: the format has these arguments.
         unsafe { gpu::vprintf(format.as_ptr(), (&raw const arguments).cast()) };
         core::intrinsics::abort()
     }
-    #[cfg(not(target_arch = "nvptx64"))]
+    #[cfg(not(gpu))]
     panic!("line {}: {reason:?} of {:?}", arguments.line, arguments.file);
 }
 
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(not(gpu))]
 mod host {
     unsafe extern "C" {
         pub fn malloc(bytes: usize) -> *mut u8;

@@ -10,7 +10,7 @@ macro_rules! export {
         /// # Safety
         /// As flang calls it: descriptors are flang's, and have as many dimensions as their rank says.
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("_FortranA", stringify!($name))),
             linkage = "weak"
         )]

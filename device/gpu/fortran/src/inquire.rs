@@ -3,21 +3,8 @@
 use crate::descriptor::{Descriptor, integer_at, write_integer};
 use crate::device::{self, Line};
 use crate::export::export;
+use crate::target;
 use core::ffi::{c_char, c_void};
-
-/// Nanoseconds since some moment.
-fn nanoseconds() -> u64 {
-    #[cfg(target_arch = "nvptx64")]
-    {
-        unsafe extern "C" {
-            #[link_name = "llvm.nvvm.read.ptx.sreg.globaltimer"]
-            safe fn globaltimer() -> u64;
-        }
-        globaltimer()
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    0
-}
 
 /// One bound or extent of each dimension, as an array.
 unsafe fn each(result: *mut c_void, array: Descriptor, kind: i32, value: impl Fn(usize) -> i64) {
@@ -145,12 +132,12 @@ export! {
 
     /// Of the device's clock: threads have none of their own.
     fn CpuTime() -> f64 {
-        nanoseconds() as f64 * 1e-9
+        target::nanoseconds() as f64 * 1e-9
     }
 
     /// In nanoseconds where the integer has room for them, else in milliseconds.
     fn SystemClockCount(kind: i32) -> i64 {
-        clock(nanoseconds(), kind)
+        clock(target::nanoseconds(), kind)
     }
 
     fn SystemClockCountRate(kind: i32) -> i64 {

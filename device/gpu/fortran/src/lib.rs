@@ -29,9 +29,9 @@
 //! | [`locate`] | searches |
 //! | [`shift`] | shifts |
 
-#![cfg_attr(target_arch = "nvptx64", no_std)]
-#![cfg_attr(target_arch = "nvptx64", feature(linkage, core_intrinsics, link_llvm_intrinsics))]
-#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+#![cfg_attr(gpu, no_std)]
+#![cfg_attr(gpu, feature(linkage, core_intrinsics, link_llvm_intrinsics))]
+#![cfg_attr(gpu, allow(internal_features))]
 
 mod export;
 
@@ -49,11 +49,12 @@ pub mod product;
 pub mod rearrange;
 pub mod reduce;
 pub mod shift;
+mod target;
 pub mod text;
 pub mod type_table;
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
-#[cfg(target_arch = "nvptx64")]
+#[cfg(gpu)]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::intrinsics::abort()

@@ -314,9 +314,9 @@ impl Norm {
 
 /// The square root: an instruction of the GPU.
 fn root(value: f64) -> f64 {
-    #[cfg(target_arch = "nvptx64")]
+    #[cfg(gpu)]
     return core::intrinsics::sqrtf64(value);
-    #[cfg(not(target_arch = "nvptx64"))]
+    #[cfg(not(gpu))]
     value.sqrt()
 }
 

@@ -11,7 +11,7 @@
 //! have shown it: about a block of another image it asks the host, which knows its own.
 
 #![no_std]
-#![cfg(target_arch = "nvptx64")]
+#![cfg(gpu)]
 #![feature(core_intrinsics)]
 #![allow(internal_features)]
 

@@ -9,7 +9,7 @@ macro_rules! export {
         ///
         /// # Safety
         /// What the C standard, or POSIX, asks of the caller.
-        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle), linkage = "weak")]
+        #[cfg_attr(gpu, unsafe(no_mangle), linkage = "weak")]
         pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
             // SAFETY: as the caller says.
             #[allow(unused_unsafe)]

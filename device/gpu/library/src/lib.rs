@@ -17,9 +17,9 @@
 //!
 //! The locale is always "C". Nothing sets `errno`, which device code does not have.
 
-#![cfg_attr(target_arch = "nvptx64", no_std)]
-#![cfg_attr(target_arch = "nvptx64", feature(linkage, core_intrinsics))]
-#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+#![cfg_attr(gpu, no_std)]
+#![cfg_attr(gpu, feature(linkage, core_intrinsics))]
+#![cfg_attr(gpu, allow(internal_features))]
 
 mod export;
 
@@ -31,7 +31,7 @@ pub mod number;
 pub mod text;
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
-#[cfg(target_arch = "nvptx64")]
+#[cfg(gpu)]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::intrinsics::abort()

@@ -11,7 +11,7 @@ pub mod functions;
 macro_rules! complex {
     ($float:ident $multiply:ident $divide:ident) => {
         /// `(a + ib) * (c + id)`.
-        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle), linkage = "weak")]
+        #[cfg_attr(gpu, unsafe(no_mangle), linkage = "weak")]
         pub fn $multiply(a: $float, b: $float, c: $float, d: $float) -> ($float, $float) {
             let (ac, bd, ad, bc) = (a * c, b * d, a * d, b * c);
             let (re, im) = (ac - bd, ad + bc);
@@ -43,7 +43,7 @@ macro_rules! complex {
         }
 
         /// `(a + ib) / (c + id)`.
-        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle), linkage = "weak")]
+        #[cfg_attr(gpu, unsafe(no_mangle), linkage = "weak")]
         pub fn $divide(a: $float, b: $float, c: $float, d: $float) -> ($float, $float) {
             let (re, im) = divide(a.into(), b.into(), c.into(), d.into());
             (re as $float, im as $float)

@@ -8,7 +8,7 @@ macro_rules! export {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?
         = $body:expr;)*) => {$(
         $(#[$attribute])*
-        #[cfg_attr(target_arch = "nvptx64", unsafe(no_mangle), linkage = "weak")]
+        #[cfg_attr(gpu, unsafe(no_mangle), linkage = "weak")]
         pub extern "C" fn $name($($argument: $type),*) $(-> $result)? { $body }
     )*};
 }
@@ -19,7 +19,7 @@ macro_rules! export_nv {
         = $body:expr;)*) => {$(
         $(#[$attribute])*
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__nv_", stringify!($name))),
             linkage = "weak"
         )]

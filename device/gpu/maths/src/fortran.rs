@@ -11,7 +11,7 @@ use crate::special;
 macro_rules! export_fortran {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $body:expr;)*) => {$(
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("_FortranA", stringify!($name))),
             linkage = "weak"
         )]

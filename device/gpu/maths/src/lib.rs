@@ -19,9 +19,9 @@
 //! This is a package of its own and a member of its own in the archive, so that the linker does not
 //! even read it for programs without mathematics. Nothing here knows of threads or teams.
 
-#![cfg_attr(target_arch = "nvptx64", no_std)]
-#![cfg_attr(target_arch = "nvptx64", feature(f16, linkage, link_llvm_intrinsics))]
-#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+#![cfg_attr(gpu, no_std)]
+#![cfg_attr(gpu, feature(f16, linkage, link_llvm_intrinsics))]
+#![cfg_attr(gpu, allow(internal_features))]
 
 mod export;
 pub mod target;
@@ -30,12 +30,10 @@ pub mod complex;
 pub mod elementary;
 pub mod fortran;
 pub mod libdevice;
-#[cfg(target_arch = "nvptx64")]
-pub mod rounding;
 pub mod special;
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.
-#[cfg(target_arch = "nvptx64")]
+#[cfg(gpu)]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     target::trap()

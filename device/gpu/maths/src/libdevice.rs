@@ -1,6 +1,6 @@
 //! What only NVIDIA's libdevice has: further functions, integers, and bits of numbers.
 //!
-//! The variants with a rounding mode are in `rounding`, as only a GPU can do them.
+//! The variants with a rounding mode are in `target`, as only a GPU of NVIDIA's can do them.
 
 use crate::elementary::clamp;
 use crate::export::export_nv;

@@ -48,7 +48,7 @@ impl Machine for Gpu {
 /// # Safety
 /// All threads of the team call it, with what the compiler has generated for one clause.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
     _: *const Location,
     bytes: u64,
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn __kmpc_nvptx_parallel_reduce_nowait_v2(
 /// All threads that run the `teams` region call it, with what the compiler has generated for one
 /// clause.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 #[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
     _: *const Location,
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn __kmpc_nvptx_teams_reduce_nowait_v2(
 /// # Safety
 /// As above.
 #[unsafe(no_mangle)]
-#[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.inline"))]
+#[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_gpu_xteam_reduce_nowait(
     _: *const Location,
     list: *mut c_void,

@@ -3,12 +3,12 @@
 //! A kind is a module with the functions of [`nvptx`]; everything else in the crate is the same for
 //! all. [`host`] is a GPU of one thread, on which unit tests run.
 
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(not(gpu))]
 mod host;
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;
 
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(not(gpu))]
 pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
@@ -98,7 +98,7 @@ impl<T: Copy, const N: usize> Shared<[T; N]> {
 macro_rules! shared {
     ($(#[$attribute:meta])* $visibility:vis static $name:ident: $type:ty) => {
         $(#[$attribute])*
-        #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".gangway.shared"))]
+        #[cfg_attr(gpu, unsafe(link_section = ".gangway.shared"))]
         $visibility static $name: $crate::target::Shared<$type> = $crate::target::Shared::new();
     };
 }

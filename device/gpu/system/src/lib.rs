@@ -22,7 +22,7 @@
 //! the driver's `vprintf`.
 
 #![no_std]
-#![cfg(target_arch = "nvptx64")]
+#![cfg(gpu)]
 #![feature(core_intrinsics, c_variadic, link_llvm_intrinsics)]
 #![allow(internal_features)]
 
@@ -32,6 +32,7 @@ mod fortran;
 mod process;
 mod stdio;
 mod string;
+mod target;
 
 /// What the driver and the other members provide.
 mod device {
@@ -45,16 +46,9 @@ mod device {
         pub fn __gangway_driver_vprintf(format: *const c_char, arguments: *const c_void) -> c_int;
     }
 
-    mod intrinsic {
-        unsafe extern "C" {
-            #[link_name = "llvm.nvvm.nanosleep"]
-            pub safe fn nanosleep(nanoseconds: u32);
-        }
-    }
-
     /// Waits a little, for the `attempt`th time.
     pub fn pause(attempt: u32) {
-        intrinsic::nanosleep(if attempt < 32 { 64 } else { 4096 });
+        crate::target::nanosleep(if attempt < 32 { 64 } else { 4096 });
     }
 
     /// Ends the kernel with a fault.

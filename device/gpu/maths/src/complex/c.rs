@@ -18,7 +18,7 @@ macro_rules! export {
         /// # Safety
         /// The numbers can be read.
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(no_mangle),
             unsafe(link_section = ".gangway.complex.double"),
             linkage = "weak"
@@ -32,7 +32,7 @@ macro_rules! export {
         /// # Safety
         /// The numbers can be read.
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(no_mangle),
             unsafe(link_section = ".gangway.complex.float"),
             linkage = "weak"
@@ -50,7 +50,7 @@ macro_rules! export_real {
         /// # Safety
         /// The number can be read.
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(no_mangle),
             unsafe(link_section = ".gangway.complex.double"),
             linkage = "weak"
@@ -63,7 +63,7 @@ macro_rules! export_real {
         /// # Safety
         /// The number can be read.
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(no_mangle),
             unsafe(link_section = ".gangway.complex.float"),
             linkage = "weak"

@@ -6,7 +6,7 @@ use super::functions::{self, Complex};
 macro_rules! export {
     ($($double:ident $single:ident ($($re:ident $im:ident),+) = $function:path;)*) => {$(
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__gangway_", stringify!($double))),
             linkage = "weak"
         )]
@@ -16,7 +16,7 @@ macro_rules! export {
         }
 
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__gangway_", stringify!($single))),
             linkage = "weak"
         )]
@@ -30,7 +30,7 @@ macro_rules! export {
 macro_rules! export_real {
     ($($double:ident $single:ident = $function:path;)*) => {$(
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__gangway_", stringify!($double))),
             linkage = "weak"
         )]
@@ -39,7 +39,7 @@ macro_rules! export_real {
         }
 
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__gangway_", stringify!($single))),
             linkage = "weak"
         )]
@@ -52,7 +52,7 @@ macro_rules! export_real {
 macro_rules! export_powers {
     ($($double:ident $single:ident $integer:ident;)*) => {$(
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__gangway_", stringify!($double))),
             linkage = "weak"
         )]
@@ -61,7 +61,7 @@ macro_rules! export_powers {
         }
 
         #[cfg_attr(
-            target_arch = "nvptx64",
+            gpu,
             unsafe(export_name = concat!("__gangway_", stringify!($single))),
             linkage = "weak"
         )]

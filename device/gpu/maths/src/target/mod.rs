@@ -2,12 +2,12 @@
 //!
 //! The host's half exists for the tests: all that is computed on top of this runs there, too.
 
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(not(gpu))]
 mod host;
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;
 
-#[cfg(not(target_arch = "nvptx64"))]
+#[cfg(not(gpu))]
 pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;

@@ -1,5 +1,7 @@
 //! PTX: each function is one instruction.
 
+pub mod rounding;
+
 macro_rules! ptx {
     ($float:ident: $($name:ident($($argument:ident),+) = $intrinsic:literal;)*) => {
         pub mod $float {
