@@ -49,11 +49,14 @@ impl Wait {
         if self.block.get() {
             return false;
         }
-        let over = self.grid.get().is_none_or(passed);
-        if over {
-            self.grid.set(None);
+        match self.grid.get() {
+            Some(generation) if !passed(generation) => false,
+            Some(_) => {
+                self.grid.set(None);
+                true
+            }
+            None => true,
         }
-        over
     }
 }
 
