@@ -1,10 +1,13 @@
 //! `gangway cc`, `c++` and `fc`, and the stand-ins that they give to the compilers.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::ops::Deref;
+use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Output;
+use std::process::Command;
 
-use crate::support::{Workshop, text};
+use gangway_commands::{Ran, Run};
+
+use crate::support::Workshop;
 
 /// Does what `tools/compile-step` does, which is not built for this test.
 const STEP: &str = "#define _GNU_SOURCE\n\
@@ -50,7 +53,7 @@ impl Installation {
         }
         std::fs::rename(workshop.path("ours"), &library).unwrap();
         symlink("libomptarget.so.22.1", library.join("libomptarget.so")).unwrap();
-        symlink(assert_cmd::cargo::cargo_bin!("gangway"), workshop.path("prefix/bin/gangway")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_gangway"), workshop.path("prefix/bin/gangway")).unwrap();
         let toolkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("toolkit");
         let copied = |from: &str, to: &str| {
             let to = library.join(to);
@@ -93,32 +96,29 @@ impl Installation {
         Self(workshop)
     }
 
-    fn command(&self) -> assert_cmd::Command {
-        let mut command = self.0.gangway();
-        command.env("GANGWAY_LIBDIR", self.0.path("prefix/lib/gangway"));
+    fn command(&self) -> Command {
+        let mut command = self.gangway();
+        command.env("GANGWAY_LIBDIR", self.path("prefix/lib/gangway"));
         for name in ["GANGWAY_CUDA_PATH", "GANGWAY_LLVM", "COMPILER_PATH", "LIBRARY_PATH"] {
             command.env_remove(name);
         }
         command
     }
 
-    fn output(&self, arguments: &[&str]) -> Output {
-        self.command().args(arguments).output().unwrap()
+    fn output(&self, arguments: &[&str]) -> Ran {
+        self.command().args(arguments).run()
     }
 
     /// Runs the command, which has to succeed in silence.
     fn good(&self, arguments: &[&str]) -> String {
-        let output = self.output(arguments);
-        let said = text(&output.stderr);
-        assert!(output.status.success() && said.is_empty(), "{arguments:?}:\n{said}");
-        text(&output.stdout)
+        let ran = self.output(arguments).succeeded();
+        assert!(ran.stderr.is_empty(), "{ran}");
+        ran.stdout
     }
 
     /// Runs the command, which has to fail, and gives what it says.
     fn bad(&self, arguments: &[&str]) -> String {
-        let output = self.output(arguments);
-        assert!(!output.status.success(), "{arguments:?}");
-        text(&output.stderr)
+        self.output(arguments).failed().stderr
     }
 
     /// The architectures of a file's device images.
@@ -132,28 +132,33 @@ impl Installation {
     }
 
     /// What a stand-in says of a file that it gets.
-    fn tool(&self, arguments: &[&str]) -> Output {
+    fn stand_in(&self, arguments: &[&str]) -> Ran {
         self.output(&[&["stand-in"], arguments].concat())
     }
 
     /// A compiler in the place of clang-22, that prints its arguments line by line.
     fn echo(&self) {
-        std::fs::create_dir_all(self.0.path("llvm/bin")).unwrap();
         for name in ["clang", "clang++", "flang"] {
-            let file = format!("llvm/bin/{name}");
             let script = "#!/bin/sh\n[ \"$*\" != --version ] || exec echo 'clang version 22.1.8'\nprintf '%s\\n' \"$@\"\n";
-            self.0.write(&file, script);
-            std::fs::set_permissions(self.0.path(&file), PermissionsExt::from_mode(0o755)).unwrap();
+            self.script(format!("llvm/bin/{name}"), script);
         }
         for tool in TOOLS {
-            self.0.write(&format!("llvm/bin/{tool}"), "");
+            self.write(format!("llvm/bin/{tool}"), "");
         }
     }
 
     fn told(&self, arguments: &[&str]) -> Vec<String> {
         self.echo();
-        let output = self.command().env("GANGWAY_LLVM", "llvm").args(arguments).output().unwrap();
-        text(&output.stdout).lines().map(str::to_owned).collect()
+        let output = self.command().env("GANGWAY_LLVM", "llvm").args(arguments).run();
+        output.stdout.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Deref for Installation {
+    type Target = Workshop;
+
+    fn deref(&self) -> &Workshop {
+        &self.0
     }
 }
 
@@ -163,9 +168,8 @@ fn one_command_compiles_for_cpu_devices() {
     here.good(&["cc", "-O1", "-fopenmp", "program.c", "-o", "program"]);
     assert_eq!(here.images("program"), [""]);
     // It finds the library without help.
-    let output =
-        std::process::Command::new(here.0.path("program")).env_remove("LD_LIBRARY_PATH").output().unwrap();
-    assert_eq!(text(&output.stderr), "stand-in loaded\n");
+    let output = Command::new(here.path("program")).env_remove("LD_LIBRARY_PATH").run();
+    assert_eq!(output.stderr, "stand-in loaded\n");
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn several_devices_in_one_program() {
     assert_eq!(here.images("fortran"), ["sm_80"]);
     // The device runtime is in the same module.
     here.good(&["inspect", "fortran", "--extract", "0", "-o", "fortran.ptx"]);
-    let code = std::fs::read_to_string(here.0.path("fortran.ptx")).unwrap();
+    let code = std::fs::read_to_string(here.path("fortran.ptx")).unwrap();
     assert!(code.contains(".entry") && !code.contains(".extern"), "{code}");
 }
 
@@ -195,14 +199,14 @@ fn several_devices_in_one_program() {
 fn fortran_for_gpus_calls_functions_and_has_no_debug_information() {
     let here = Installation::new();
     let region = "!$omp target map(tofrom: x)\nx = exp(x)\n!$omp end target\n";
-    here.0.write("maths.f90", format!("program p\nreal(8) :: x\nx = 1\n{region}print *, x\nend program\n"));
+    here.write("maths.f90", format!("program p\nreal(8) :: x\nx = 1\n{region}print *, x\nend program\n"));
     let output =
         here.output(&["fc", "-O1", "-g", "-fopenmp", "--offload-arch=sm_80", "maths.f90", "-o", "maths"]);
     let note = "gangway: note: -g is for the host's code only: LLVM refuses the debug information that \
                 flang-22 makes for GPU code\n";
-    assert_eq!(text(&output.stderr), note);
+    assert_eq!(output.stderr, note);
     here.good(&["inspect", "maths", "--extract", "0", "-o", "maths.ptx"]);
-    let code = std::fs::read_to_string(here.0.path("maths.ptx")).unwrap();
+    let code = std::fs::read_to_string(here.path("maths.ptx")).unwrap();
     assert!(code.contains(".func") && code.contains(" exp"), "{code}");
     assert!(!code.contains(".loc") && !code.contains(".section"), "{code}");
 }
@@ -212,7 +216,7 @@ fn fortran_for_gpus_calls_functions_and_has_no_debug_information() {
 fn what_fortran_calls_and_gpus_lack_is_refused_with_its_line() {
     let here = Installation::new();
     let region = "!$omp target map(tofrom: x)\ncall random_number(x)\n!$omp end target\n";
-    here.0.write("random.f90", format!("program p\nreal :: x\n{region}print *, x\nend program\n"));
+    here.write("random.f90", format!("program p\nreal :: x\n{region}print *, x\nend program\n"));
     let said = here.bad(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "random.f90", "-o", "random"]);
     assert!(said.contains("undefined reference to '_FortranARandomNumber'"), "{said}");
     assert!(said.contains("random.f90:4: calls '_FortranARandomNumber'\n  help: flang-22 calls"), "{said}");
@@ -226,8 +230,8 @@ fn fortran_for_gpus_has_complex_numbers() {
     here.0
         .write("roots.f90", format!("program p\ncomplex(8) :: z\nz = 1\n{region}print *, z\nend program\n"));
     let output = here.output(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "-c", "roots.f90"]);
-    assert_eq!(text(&output.stderr), "");
-    assert!(output.status.success() && here.0.path("roots.o").is_file());
+    assert_eq!(output.stderr, "");
+    assert!(output.status.success() && here.path("roots.o").is_file());
 }
 
 #[test]
@@ -242,9 +246,9 @@ fn a_program_for_gpus_only_gets_the_virtual_one() {
         [("--offload-arch=sm_80", true), ("--offload-arch=sm_80,x86_64", false)]
     {
         here.good(&["cc", "-O1", "-fopenmp", architectures, "program.c", "-o", "program"]);
-        let said = text(&here.output(&["run", "--", "./program"]).stderr);
+        let said = here.output(&["run", "--", "./program"]).stderr;
         assert_eq!(said.starts_with(note), virtual_gpu, "{said}");
-        let said = text(&here.output(&["run", "--device", "vgpu", "--", "./program"]).stderr);
+        let said = here.output(&["run", "--device", "vgpu", "--", "./program"]).stderr;
         assert_eq!(said, "stand-in loaded\n");
     }
 }
@@ -252,37 +256,37 @@ fn a_program_for_gpus_only_gets_the_virtual_one() {
 #[test]
 fn parts_are_compiled_and_linked() {
     let here = Installation::new();
-    here.0.write(
+    here.write(
         "part.c",
         "#pragma omp declare target\nint twice(int x) { return 2 * x; }\n#pragma omp end declare target\n",
     );
-    here.0.write(
+    here.write(
         "main.c",
         "int twice(int);\n#pragma omp declare target to(twice)\n\
          int main(void) {\n  int x = 21;\n#pragma omp target map(tofrom: x)\n  x = twice(x);\n  return x != 42;\n}\n",
     );
-    std::fs::create_dir(here.0.path("a folder")).unwrap();
+    std::fs::create_dir(here.path("a folder")).unwrap();
     let gpu = ["-O1", "-fopenmp", "--offload-arch=sm_80"];
     let cc = |rest: &[&str]| here.good(&[&["cc"], &gpu[..], rest].concat());
     cc(&["-fPIC", "-c", "part.c", "-o", "a folder/part.o"]);
     cc(&["-c", "main.c"]);
     cc(&["main.o", "a folder/part.o", "-o", "a folder/objects"]);
-    here.0.tool("ar", &["rcs", "libpart.a", "a folder/part.o"]);
+    here.tool("ar", &["rcs", "libpart.a", "a folder/part.o"]);
     cc(&["main.o", "-L.", "-lpart", "-o", "static"]);
     // The words of a response file are the user's.
-    here.0.write("rest", "main.c 'a folder/part.o' -o 'a folder/response'");
+    here.write("rest", "main.c 'a folder/part.o' -o 'a folder/response'");
     cc(&["@rest"]);
     // The link need not name the GPU again.
     here.good(&["cc", "-fopenmp", "main.o", "-L.", "-lpart", "-o", "unnamed"]);
     for program in ["a folder/objects", "static", "a folder/response", "unnamed"] {
         assert_eq!(here.images(program), ["sm_80"], "{program}");
     }
-    here.0.tool("ar", &["rcs", "prefix/lib/gangway/libgangway-host-openmp.a"]);
+    here.tool("ar", &["rcs", "prefix/lib/gangway/libgangway-host-openmp.a"]);
     here.good(&["fc", "-O1", "-fopenmp", "--offload-arch=sm_80", "-c", "program.f90"]);
     here.good(&["fc", "-fopenmp", "program.o", "-o", "fortran"]);
     assert_eq!(here.images("fortran"), ["sm_80"]);
     // A shared library is linked for the device by itself.
-    here.0.write("whole.c", "void set(int *x) {\n#pragma omp target map(from: x[0])\n  *x = 42;\n}\n");
+    here.write("whole.c", "void set(int *x) {\n#pragma omp target map(from: x[0])\n  *x = 42;\n}\n");
     cc(&["-shared", "-fPIC", "whole.c", "-o", "libwhole.so"]);
     assert_eq!(here.images("libwhole.so"), ["sm_80"]);
 }
@@ -301,7 +305,7 @@ fn images_may_be_bitcode() {
 #[test]
 fn code_for_gpus_is_compiled_by_the_stand_in() {
     let here = Installation::new();
-    here.0.write(
+    here.write(
         "sums.c",
         "short sums[5];\nvoid sum(void) {\n#pragma omp target parallel for reduction(+: sums)\n\
          for (int i = 0; i < 9; i++) sums[i % 5] += i;\n}\n",
@@ -322,7 +326,7 @@ fn code_for_gpus_is_compiled_by_the_stand_in() {
 #[test]
 fn arguments_that_gpus_have_no_type_for_are_refused_by_line() {
     let here = Installation::new();
-    here.0.write(
+    here.write(
         "long.c",
         "int printf(const char *, ...);\nvoid say(void) {\n#pragma omp target\n  printf(\"%Lf\", 1.0L);\n}\n",
     );
@@ -332,7 +336,7 @@ fn arguments_that_gpus_have_no_type_for_are_refused_by_line() {
 
 /// What clang says of the commands that it would call.
 fn text_of_step(here: &Installation, rest: &[&str]) -> String {
-    text(&here.output(&[&["cc", "-fopenmp", "--offload-arch=sm_80"], rest].concat()).stderr)
+    here.output(&[&["cc", "-fopenmp", "--offload-arch=sm_80"], rest].concat()).stderr
 }
 
 #[test]
@@ -340,39 +344,39 @@ fn steps_before_linking_are_the_compilers() {
     let here = Installation::new();
     let gpu = ["cc", "-fopenmp", "--offload-arch=sm_80"];
     let cc = |rest: &[&str]| here.output(&[&gpu[..], rest].concat());
-    assert!(text(&cc(&["-S", "program.c", "-o", "-"]).stdout).contains(".text"));
-    assert!(text(&cc(&["-E", "program.c"]).stdout).contains("int main(int argc"));
-    let shown = text(&cc(&["-###", "program.c"]).stderr);
+    assert!(cc(&["-S", "program.c", "-o", "-"]).stdout.contains(".text"));
+    assert!(cc(&["-E", "program.c"]).stdout.contains("int main(int argc"));
+    let shown = cc(&["-###", "program.c"]).stderr;
     assert!(shown.contains("clang-linker-wrapper") && shown.contains("nvptx64-nvidia-cuda"), "{shown}");
     // The exit status is the compiler's.
-    here.0.write("wrong.c", "int main(void) { return x; }\n");
+    here.write("wrong.c", "int main(void) { return x; }\n");
     let output = cc(&["wrong.c"]);
-    assert!(output.status.code() == Some(1) && text(&output.stderr).contains("wrong.c:1:25: error:"));
+    assert!(output.status.code() == Some(1) && output.stderr.contains("wrong.c:1:25: error:"));
 }
 
 #[test]
 fn printed_flags_do_what_the_command_does() {
     let here = Installation::new();
     let flags = here.good(&["cc", "--print-flags", "--offload-arch=sm_80,x86_64"]);
-    here.0.compile(
+    here.compile(
         &[&flags.split_whitespace().collect::<Vec<_>>()[..], &["program.c", "-o", "by-flags"]].concat(),
     );
     assert_eq!(here.images("by-flags"), ["", "sm_80"]);
     let compile = here.good(&["cc", "--print-flags=compile"]);
-    let headers = here.0.path("prefix/include");
+    let headers = here.path("prefix/include");
     let words = format!("-fopenmp -fopenmp-targets=x86_64-pc-linux-gnu -idirafter{}", headers.display());
     assert_eq!(compile, format!("--start-no-unused-arguments {words} --end-no-unused-arguments\n"));
     let link = here.good(&["cc", "--print-flags=link"]);
     assert!(link.contains(&words) && link.contains("-rpath"), "{link}");
     // Of a release whose library's name there is something to link with, that comes first.
-    let named = here.0.path("prefix/lib/gangway/llvm-23");
+    let named = here.path("prefix/lib/gangway/llvm-23");
     assert!(!here.good(&["cc", "--print-flags=link", "--llvm=23"]).contains("llvm-23"));
     std::fs::create_dir(&named).unwrap();
-    std::fs::copy(here.0.path("prefix/lib/gangway/libomptarget.so.22.1"), named.join("libomptarget.so"))
+    std::fs::copy(here.path("prefix/lib/gangway/libomptarget.so.22.1"), named.join("libomptarget.so"))
         .unwrap();
     let chosen = here.good(&["cc", "--print-flags=link", "--llvm=23"]);
     let folders: Vec<&str> = chosen.split_whitespace().filter(|word| word.starts_with("-L")).collect();
-    let both = [&named, &here.0.path("prefix/lib/gangway")].map(|folder| format!("-L{}", folder.display()));
+    let both = [&named, &here.path("prefix/lib/gangway")].map(|folder| format!("-L{}", folder.display()));
     assert_eq!(folders, both);
     let refused = here.bad(&["fc", "--print-flags", "--offload-arch=sm_80"]);
     assert!(refused.starts_with("gangway: flang has no flags for what GPU code needs"), "{refused}");
@@ -382,7 +386,7 @@ fn printed_flags_do_what_the_command_does() {
 fn headers_of_host_calls_are_found() {
     let here = Installation::new();
     let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../frontends/openmp/include/gangway");
-    let place = here.0.path("prefix/include/gangway");
+    let place = here.path("prefix/include/gangway");
     std::fs::create_dir_all(&place).unwrap();
     for header in ["host_call.h", "gangway_host_calls.f90"] {
         std::fs::copy(headers.join(header), place.join(header)).unwrap();
@@ -390,9 +394,9 @@ fn headers_of_host_calls_are_found() {
     let asks = "#include <gangway/host_call.h>\n\
                 void ask(void *block, size_t size) { (void)block, (void)size; }\n\
                 GANGWAY_HOST_FUNCTION(ask);\n";
-    here.0.write("asks.c", asks);
-    here.0.write("asks.cpp", format!("extern \"C\" {{\n{asks}}}\n"));
-    here.0.write("asks.f90", "include 'gangway_host_calls.f90'\nsubroutine s\nuse gangway_host_calls\nend\n");
+    here.write("asks.c", asks);
+    here.write("asks.cpp", format!("extern \"C\" {{\n{asks}}}\n"));
+    here.write("asks.f90", "include 'gangway_host_calls.f90'\nsubroutine s\nuse gangway_host_calls\nend\n");
     for arch in ["x86_64", "sm_80,x86_64"] {
         let arch = format!("--offload-arch={arch}");
         here.good(&["cc", "-fopenmp", &arch, "-Werror", "-c", "asks.c"]);
@@ -400,8 +404,8 @@ fn headers_of_host_calls_are_found() {
         here.good(&["fc", "-fopenmp", &arch, "-c", "asks.f90"]);
     }
     // A header of the user's comes first.
-    std::fs::create_dir_all(here.0.path("mine/gangway")).unwrap();
-    here.0.write("mine/gangway/host_call.h", "#error mine\n");
+    std::fs::create_dir_all(here.path("mine/gangway")).unwrap();
+    here.write("mine/gangway/host_call.h", "#error mine\n");
     let refused = here.bad(&["cc", "-fopenmp", "-Imine", "-c", "asks.c"]);
     assert!(refused.contains("error: mine"), "{refused}");
 }
@@ -413,12 +417,12 @@ fn a_scan_in_gpu_code_is_warned_of() {
     let sums = "static void sums(int n, int *a) {\nint s = 0;\n\
                 #pragma omp target map(a[:n])\n#pragma omp parallel for reduction(inscan, +: s)\n\
                 for (int i = 0; i < n; i++) {\ns += a[i];\n#pragma omp scan inclusive(s)\na[i] = s;\n}\n}\n";
-    here.0.write("sums.h", sums);
-    here.0.write("scan.c", "#include \"sums.h\"\nvoid f(int n, int *a) { sums(n, a); }\n");
+    here.write("sums.h", sums);
+    here.write("scan.c", "#include \"sums.h\"\nvoid f(int n, int *a) { sums(n, a); }\n");
     let compiled = |more: &[&str]| {
         let words = [&["cc", "-O1", "-fopenmp", "-c", "scan.c"], more].concat();
         let output = here.output(&words);
-        let said = text(&output.stderr);
+        let said = output.stderr;
         assert!(output.status.success(), "{said}");
         said.to_owned()
     };
@@ -444,8 +448,8 @@ fn a_program_without_openmp_is_compiled_as_ever() {
 #[test]
 fn a_real_toolkit_takes_the_place_of_the_stand_ins() {
     let here = Installation::new();
-    std::fs::create_dir_all(here.0.path("cuda/bin")).unwrap();
-    here.0.write("cuda/bin/ptxas", "");
+    std::fs::create_dir_all(here.path("cuda/bin")).unwrap();
+    here.write("cuda/bin/ptxas", "");
     let words = here.told(&["cc", "-fopenmp", "--offload-arch=sm_80", "--cuda-path=cuda", "a.c"]);
     assert!(words.contains(&"--cuda-path=cuda".to_owned()), "{words:?}");
     let refused = here.bad(&["cc", "-fopenmp", "--offload-arch=sm_80", "--cuda-path=/nowhere", "a.c"]);
@@ -455,10 +459,10 @@ fn a_real_toolkit_takes_the_place_of_the_stand_ins() {
 #[test]
 fn what_is_missing_is_named() {
     let here = Installation::new();
-    let said = here.command().env("GANGWAY_LLVM", "/nowhere").args(["cc", "a.c"]).output().unwrap();
+    let said = here.command().env("GANGWAY_LLVM", "/nowhere").args(["cc", "a.c"]).run();
     let expected = "gangway: there is no /nowhere/bin/clang, which GANGWAY_LLVM leads to\n";
-    assert_eq!((said.status.code(), text(&said.stderr)), (Some(1), expected.to_owned()));
-    let archive = here.0.path("prefix/lib/gangway/nvptx64-nvidia-cuda/libompdevice.a");
+    assert_eq!((said.status.code(), said.stderr), (Some(1), expected.to_owned()));
+    let archive = here.path("prefix/lib/gangway/nvptx64-nvidia-cuda/libompdevice.a");
     std::fs::remove_file(&archive).unwrap();
     let said = here.bad(&["cc", "-fopenmp", "--offload-arch=sm_80", "program.c"]);
     let expected =
@@ -478,29 +482,21 @@ fn the_release_of_the_compiler_can_be_chosen() {
     // Compilers that tell which they are stand in the search path.
     for release in [19, 22, 23] {
         let tools = format!("llvm-{release}/bin");
-        std::fs::create_dir_all(here.0.path(&tools)).unwrap();
-        let runnable = |file: &str, script: &str| {
-            here.0.write(file, script);
-            std::fs::set_permissions(here.0.path(file), PermissionsExt::from_mode(0o755)).unwrap();
-        };
-        runnable(&format!("{tools}/clang"), &format!("#!/bin/sh\necho {release}\n"));
+        here.script(format!("{tools}/clang"), format!("#!/bin/sh\necho {release}\n"));
         for tool in TOOLS.into_iter().chain(["clang-offload-packager"]) {
-            runnable(&format!("{tools}/{tool}"), "");
+            here.script(format!("{tools}/{tool}"), "");
         }
-        std::fs::create_dir_all(here.0.path(&format!("path-{release}"))).unwrap();
-        symlink(
-            here.0.path(&format!("{tools}/clang")),
-            here.0.path(&format!("path-{release}/clang-{release}")),
-        )
-        .unwrap();
+        std::fs::create_dir_all(here.path(format!("path-{release}"))).unwrap();
+        symlink(here.path(format!("{tools}/clang")), here.path(format!("path-{release}/clang-{release}")))
+            .unwrap();
     }
     let said = |releases: &[u32], variable: &str, arguments: &[&str]| {
-        let folders = releases.iter().map(|release| here.0.path(&format!("path-{release}")));
+        let folders = releases.iter().map(|release| here.path(format!("path-{release}")));
         let path = std::env::join_paths(folders.chain(["/usr/bin".into(), "/bin".into()])).unwrap();
         let mut command = here.command();
         command.env("PATH", path).env("GANGWAY_LLVM", variable);
-        let output = command.args(["cc", "-fopenmp", "program.c"]).args(arguments).output().unwrap();
-        text(&output.stdout) + &text(&output.stderr)
+        let output = command.args(["cc", "-fopenmp", "program.c"]).args(arguments).run();
+        output.stdout + &output.stderr
     };
     assert_eq!(said(&[19, 22, 23], "", &[]), "23\n");
     assert_eq!(said(&[19, 22], "", &[]), "22\n");
@@ -529,23 +525,21 @@ fn the_release_of_the_compiler_can_be_chosen() {
 #[test]
 fn the_flang_of_llvm_19_has_another_name() {
     let here = Installation::new();
-    let tools = here.0.path("llvm-19/bin");
+    let tools = here.path("llvm-19/bin");
     std::fs::create_dir_all(&tools).unwrap();
     let names = TOOLS.into_iter().chain(["clang", "clang-offload-packager", "flang-new"]);
     for name in names {
-        let file = format!("llvm-19/bin/{name}");
-        here.0.write(&file, "#!/bin/sh\necho flang-new version 19.1.7\n");
-        std::fs::set_permissions(here.0.path(&file), PermissionsExt::from_mode(0o755)).unwrap();
+        here.script(format!("llvm-19/bin/{name}"), "#!/bin/sh\necho flang-new version 19.1.7\n");
     }
-    here.0.write("prefix/lib/gangway/libgangway-host-openmp.a", "");
-    std::fs::create_dir_all(here.0.path("path")).unwrap();
-    symlink(tools.join("flang-new"), here.0.path("path/flang-new-19")).unwrap();
+    here.write("prefix/lib/gangway/libgangway-host-openmp.a", "");
+    std::fs::create_dir_all(here.path("path")).unwrap();
+    symlink(tools.join("flang-new"), here.path("path/flang-new-19")).unwrap();
     for (variable, argument) in [("", "--llvm=19"), ("llvm-19", "-O2")] {
         let mut command = here.command();
-        let path = std::env::join_paths([here.0.path("path"), "/usr/bin".into(), "/bin".into()]).unwrap();
+        let path = std::env::join_paths([here.path("path"), "/usr/bin".into(), "/bin".into()]).unwrap();
         command.env("PATH", path).env("GANGWAY_LLVM", variable);
-        let output = command.args(["fc", "-fopenmp", "program.f90", argument]).output().unwrap();
-        assert_eq!(text(&output.stdout) + &text(&output.stderr), "flang-new version 19.1.7\n");
+        let output = command.args(["fc", "-fopenmp", "program.f90", argument]).run();
+        assert_eq!(output.stdout + &output.stderr, "flang-new version 19.1.7\n");
     }
 }
 
@@ -555,8 +549,8 @@ fn the_gpu_that_is_here_is_asked_for_once() {
     let here = Installation::new();
     here.echo();
     let said = |arguments: &[&str]| {
-        let output = here.command().env("GANGWAY_LLVM", "llvm").args(arguments).output().unwrap();
-        (output.status.code(), text(&output.stderr))
+        let output = here.command().env("GANGWAY_LLVM", "llvm").args(arguments).run();
+        (output.status.code(), output.stderr)
     };
     let native = ["cc", "-fopenmp", "--offload-arch=native", "program.c"];
     let none = "gangway: --offload-arch=native: there is no GPU of NVIDIA's here; name what the program is to run on, \
@@ -564,8 +558,7 @@ fn the_gpu_that_is_here_is_asked_for_once() {
     assert_eq!(said(&native), (Some(1), none.to_owned()));
     let program = "llvm/bin/nvptx-arch";
     for (prints, expected) in [("echo sm_90", (Some(0), "")), ("echo failed >&2; exit 1", (Some(1), none))] {
-        here.0.write(program, format!("#!/bin/sh\n{prints}\n"));
-        std::fs::set_permissions(here.0.path(program), PermissionsExt::from_mode(0o755)).unwrap();
+        here.script(program, format!("#!/bin/sh\n{prints}\n"));
         assert_eq!(said(&native), (expected.0, expected.1.to_owned()));
     }
 }
@@ -576,12 +569,12 @@ fn tools_that_are_missing_are_named_with_their_packages() {
     let here = Installation::new();
     here.echo();
     let said = |arguments: &[&str]| {
-        let output = here.command().env("GANGWAY_LLVM", "llvm").args(arguments).output().unwrap();
-        (output.status.code(), text(&output.stderr))
+        let output = here.command().env("GANGWAY_LLVM", "llvm").args(arguments).run();
+        (output.status.code(), output.stderr)
     };
     let gpu = ["cc", "-fopenmp", "--offload-arch=sm_80", "program.c"];
     assert_eq!(said(&gpu), (Some(0), String::new()));
-    std::fs::remove_file(here.0.path("llvm/bin/clang-nvlink-wrapper")).unwrap();
+    std::fs::remove_file(here.path("llvm/bin/clang-nvlink-wrapper")).unwrap();
     assert_eq!(
         said(&gpu).1,
         "gangway: clang-22 calls clang-nvlink-wrapper, and there is no such program in llvm/bin; install what \
@@ -590,10 +583,10 @@ fn tools_that_are_missing_are_named_with_their_packages() {
     assert_eq!(said(&["cc", "-fopenmp", "program.c"]), (Some(0), String::new()));
     let (_, text) = said(&["cc", "-fopenmp", "-fopenmp-target-jit", "program.c"]);
     assert!(text.starts_with("gangway: clang-22 calls ld.lld, and") && text.contains(" lld-22)"), "{text}");
-    std::fs::remove_file(here.0.path("llvm/bin/clang-linker-wrapper")).unwrap();
+    std::fs::remove_file(here.path("llvm/bin/clang-linker-wrapper")).unwrap();
     assert_eq!(said(&["cc", "-fopenmp", "-c", "program.c"]), (Some(0), String::new()));
-    std::fs::remove_file(here.0.path("llvm/bin/llvm-offload-binary")).unwrap();
-    here.0.write("prefix/lib/gangway/libgangway-host-openmp.a", "");
+    std::fs::remove_file(here.path("llvm/bin/llvm-offload-binary")).unwrap();
+    here.write("prefix/lib/gangway/libgangway-host-openmp.a", "");
     let (code, text) = said(&["fc", "-fopenmp", "a.f90"]);
     assert_eq!(code, Some(1));
     assert!(
@@ -615,35 +608,36 @@ const MODULE: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 fn ptxas_checks_and_passes_on() {
     let here = Installation::new();
     let good = format!("{MODULE}// a comment\n.visible .entry one() {{ ret; }}\n");
-    here.0.write("good.ptx", &good);
+    here.write("good.ptx", &good);
     let output =
-        here.tool(&["ptxas", "--new-option", "-v", "-arch", "sm_80", "good.ptx", "-o", "good.cubin"]);
-    let said = text(&output.stderr);
+        here.stand_in(&["ptxas", "--new-option", "-v", "-arch", "sm_80", "good.ptx", "-o", "good.cubin"]);
+    let said = output.stderr;
     assert_eq!(
         said,
         "ptxas info    : good.ptx: PTX 8.0 for sm_80, kernels: 1, functions: 0; passed on as PTX\n"
     );
-    assert_eq!(std::fs::read_to_string(here.0.path("good.cubin")).unwrap(), good);
+    assert_eq!(std::fs::read_to_string(here.path("good.cubin")).unwrap(), good);
 
-    here.0.write("wrong.ptx", format!("{MODULE}.visible .entry one() {{\n  add.s32 %r1, 2, 3;\n}}\n"));
-    let output = here.tool(&["ptxas", "-arch", "sm_80", "wrong.ptx", "-o", "wrong.cubin"]);
-    let said = text(&output.stderr);
+    here.write("wrong.ptx", format!("{MODULE}.visible .entry one() {{\n  add.s32 %r1, 2, 3;\n}}\n"));
+    let output = here.stand_in(&["ptxas", "-arch", "sm_80", "wrong.ptx", "-o", "wrong.cubin"]);
+    let said = output.stderr;
     assert_eq!(output.status.code(), Some(1));
     assert!(
         said.starts_with("ptxas (of Gangway): error: wrong.ptx is not correct PTX\nwrong.ptx:5:"),
         "{said}"
     );
     assert!(said.contains("5 |   add.s32 %r1, 2, 3;"), "{said}");
-    assert!(!here.0.path("wrong.cubin").exists());
+    assert!(!here.path("wrong.cubin").exists());
 
-    let output = here.tool(&["ptxas", "-arch", "sm_70", "good.ptx", "-o", "old.cubin"]);
+    let output = here.stand_in(&["ptxas", "-arch", "sm_70", "good.ptx", "-o", "old.cubin"]);
     let expected = "ptxas (of Gangway): error: the PTX is for sm_80, which sm_70 cannot run\n";
-    assert_eq!(text(&output.stderr), expected);
+    assert_eq!(output.stderr, expected);
     // As clang calls it without link-time optimisation.
-    let output = here.tool(&["ptxas", "--gpu-name", "sm_80", "--output-file", "good.o", "good.ptx", "-c"]);
-    assert!(text(&output.stderr).contains("compile with -foffload-lto"), "{}", text(&output.stderr));
-    let output = here.tool(&["ptxas", "--version"]);
-    let version = text(&output.stdout);
+    let output =
+        here.stand_in(&["ptxas", "--gpu-name", "sm_80", "--output-file", "good.o", "good.ptx", "-c"]);
+    assert!(output.stderr.contains("compile with -foffload-lto"), "{}", output.stderr);
+    let output = here.stand_in(&["ptxas", "--version"]);
+    let version = output.stdout;
     assert!(version.starts_with("ptxas: Gangway's stand-in"), "{version}");
     // As Triton looks for it.
     let release = version.lines().find_map(|line| line.split_once("release ")).unwrap().1;
@@ -654,34 +648,34 @@ fn ptxas_checks_and_passes_on() {
 fn what_a_real_gpu_may_run_is_passed_on_with_a_warning() {
     let here = Installation::new();
     let newer = MODULE.replace("8.0", "99.0");
-    here.0.write("newer.ptx", &newer);
-    let output = here.tool(&["ptxas", "newer.ptx", "-o", "newer.cubin"]);
-    let said = text(&output.stderr);
+    here.write("newer.ptx", &newer);
+    let output = here.stand_in(&["ptxas", "newer.ptx", "-o", "newer.cubin"]);
+    let said = output.stderr;
     assert!(output.status.success(), "{said}");
     assert!(
         said.starts_with("ptxas (of Gangway): warning: newer.ptx:1: the virtual GPU cannot run this: "),
         "{said}"
     );
-    let output = here.tool(&["nvlink", "newer.cubin", "-o", "newer.img"]);
+    let output = here.stand_in(&["nvlink", "newer.cubin", "-o", "newer.img"]);
     assert!(output.status.success());
-    assert_eq!(std::fs::read_to_string(here.0.path("newer.img")).unwrap(), newer);
+    assert_eq!(std::fs::read_to_string(here.path("newer.img")).unwrap(), newer);
 }
 
 #[test]
 fn nvlink_joins_modules() {
     let here = Installation::new();
-    here.0.write(
+    here.write(
         "a.cubin",
         format!("{MODULE}.extern .func two;\n.visible .entry one() {{ call two; ret; }}\n"),
     );
-    here.0.write("b.cubin", format!("{MODULE}.visible .func two {{ ret; }}\n"));
-    let output = here.tool(&["nvlink", "-o", "ab", "-arch", "sm_80", "-L", "/lib", "a.cubin", "b.cubin"]);
-    assert_eq!(text(&output.stderr), "");
-    let joined = std::fs::read_to_string(here.0.path("ab")).unwrap();
+    here.write("b.cubin", format!("{MODULE}.visible .func two {{ ret; }}\n"));
+    let output = here.stand_in(&["nvlink", "-o", "ab", "-arch", "sm_80", "-L", "/lib", "a.cubin", "b.cubin"]);
+    assert_eq!(output.stderr, "");
+    let joined = std::fs::read_to_string(here.path("ab")).unwrap();
     assert!(joined.contains(".entry one") && joined.contains(".func two"), "{joined}");
 
-    let output = here.tool(&["nvlink", "-o", "a", "a.cubin"]);
-    let said = text(&output.stderr);
+    let output = here.stand_in(&["nvlink", "-o", "a", "a.cubin"]);
+    let said = output.stderr;
     assert_eq!(
         said,
         "nvlink (of Gangway): error: the device code does not fit together\n\
@@ -689,8 +683,8 @@ fn nvlink_joins_modules() {
          help: GPU code finds functions and variables that are defined with `declare target`, constants of \
          classes (`constexpr`) among them, and what `docs/host-calls.md` lists of the C library\n"
     );
-    here.0.write("c.cubin", b"\x7fELF machine code");
-    let output = here.tool(&["nvlink", "-o", "c", "a.cubin", "c.cubin"]);
-    let said = text(&output.stderr);
+    here.write("c.cubin", b"\x7fELF machine code");
+    let output = here.stand_in(&["nvlink", "-o", "c", "a.cubin", "c.cubin"]);
+    let said = output.stderr;
     assert!(said.starts_with("nvlink (of Gangway): error: c.cubin is machine code; "), "{said}");
 }

@@ -1,7 +1,6 @@
 //! `gangway crash-place`, which the CPU back end's signal handler calls.
 
-use crate::support::{Workshop, text};
-use std::process::Command;
+use crate::support::Workshop;
 
 /// A record of a crash at `address`, where `touched` was touched and the first argument's
 /// register is null.
@@ -14,16 +13,11 @@ fn record(address: u64, touched: u64) -> Vec<u8> {
 /// A library with debug information, and where its function `get` is.
 fn library(workshop: &Workshop) -> (Vec<u8>, u64) {
     workshop.write("get.c", "int get(int *p) {\n  return p[3];\n}\n");
-    let status = Command::new("clang-22")
-        .args(["-g", "-O1", "-shared", "-fPIC", "-nostdlib", "get.c", "-o", "get.so"])
-        .current_dir(workshop.path(""))
-        .status();
-    assert!(status.unwrap().success());
-    let listed = Command::new("nm").arg(workshop.path("get.so")).output().unwrap();
-    let symbols = text(&listed.stdout);
+    workshop.compile(&["-g", "-O1", "-shared", "-fPIC", "-nostdlib", "get.c", "-o", "get.so"]);
+    let symbols = workshop.tool("nm", &["get.so"]).stdout;
     let line = symbols.lines().find(|line| line.ends_with(" get")).unwrap();
     let address = u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap();
-    (std::fs::read(workshop.path("get.so")).unwrap(), address)
+    (workshop.read("get.so"), address)
 }
 
 #[test]
@@ -32,7 +26,7 @@ fn the_line_and_the_pointer_are_told() {
     let (_, address) = library(&workshop);
     workshop.write("record", record(address, 12));
     let output = workshop.output(&["crash-place", "get.so", "record"]);
-    assert_eq!(text(&output.stderr), "  line:    get.c:2:10 in get\n  pointer: `p` (line 1) is null\n");
+    assert_eq!(output.stderr, "  line:    get.c:2:10 in get\n  pointer: `p` (line 1) is null\n");
 }
 
 /// What the process has made may be damaged: no damage may keep its report waiting.
@@ -55,11 +49,11 @@ fn damaged_files_are_no_crash() {
         workshop.write("damaged", damaged);
         let output = workshop.output(&["crash-place", "damaged", "record"]);
         assert!(matches!(output.status.code(), Some(0 | 1)), "turn {turn}: {output:?}");
-        assert!(!text(&output.stderr).contains("panicked"), "turn {turn}: {output:?}");
+        assert!(!output.stderr.contains("panicked"), "turn {turn}: {output:?}");
     }
     for junk in [&b""[..], b"short", &[0xff; 400]] {
         workshop.write("junk", junk);
         let output = workshop.output(&["crash-place", "get.so", "junk"]);
-        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+        assert_eq!((output.status.code(), output.stderr), (Some(0), String::new()));
     }
 }

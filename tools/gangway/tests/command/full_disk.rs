@@ -2,16 +2,18 @@
 
 use std::process::Command;
 
-use crate::support::{Workshop, text};
+use gangway_commands::Run;
+
+use crate::support::Workshop;
 
 /// Runs the command in a shell, so that what is written has a limit or nowhere to go.
 fn shell(workshop: &Workshop, line: &str) -> (Option<i32>, String) {
-    let gangway = assert_cmd::cargo::cargo_bin!("gangway");
-    let line = line.replace("gangway", gangway.to_str().unwrap());
+    let gangway = env!("CARGO_BIN_EXE_gangway");
+    let line = line.replace("gangway", gangway);
     let mut command = Command::new("sh");
-    command.args(["-c", &line]).current_dir(workshop.directory()).env("GANGWAY_LIBDIR", "ours");
-    let output = command.output().unwrap();
-    (output.status.code(), text(&output.stderr))
+    command.args(["-c", &line]).current_dir(&***workshop).env("GANGWAY_LIBDIR", "ours");
+    let output = command.run();
+    (output.status.code(), output.stderr)
 }
 
 #[test]

@@ -2,16 +2,18 @@
 
 use serde_json::Value;
 
-use crate::support::{Workshop, text};
+use gangway_commands::Run;
+
+use crate::support::Workshop;
 
 #[test]
 fn the_cpu_is_always_there() {
     let workshop = Workshop::new();
     let mut command = workshop.gangway();
     command.env("GANGWAY_CPU_DEVICES", "2").args(["info", "--json"]);
-    let output = command.output().unwrap();
+    let output = command.run();
     assert_eq!(output.status.code(), Some(0));
-    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!((&shown["format"], &shown["version"]), (&"gangway-info".into(), &1.into()));
     assert!(shown["library"].as_str().unwrap().ends_with("/ours/libomptarget.so.22.1"));
     let cpu = &shown["backends"][0];
@@ -31,7 +33,7 @@ fn the_cpu_is_always_there() {
 fn the_virtual_gpu_is_shown() {
     let workshop = Workshop::new();
     let output = workshop.output(&["info", "--json"]);
-    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown: Value = serde_json::from_str(&output.stdout).unwrap();
     let backends = shown["backends"].as_array().unwrap();
     let vgpu = backends.iter().find(|backend| backend["name"] == "vgpu").expect("a virtual GPU");
     let properties = vgpu["devices"][0]["properties"].as_array().unwrap();
@@ -39,7 +41,7 @@ fn the_virtual_gpu_is_shown() {
         assert!(properties.contains(&serde_json::json!(property)), "{property:?} is not in {properties:?}");
     }
     std::fs::write(workshop.path("ours/vgpu/libcuda.so.1"), "no library").unwrap();
-    let shown = text(&workshop.output(&["info"]).stdout);
+    let shown = workshop.output(&["info"]).stdout;
     assert!(shown.contains("\nvgpu: no devices: "), "{shown}");
 }
 
@@ -49,20 +51,20 @@ fn a_missing_library_is_a_failure() {
     std::fs::remove_file(workshop.path("ours/libomptarget.so.22.1")).unwrap();
     let output = workshop.output(&["info"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).contains("\nlibrary: there is no libomptarget.so.22.1 in "));
+    assert!(output.stdout.contains("\nlibrary: there is no libomptarget.so.22.1 in "));
 }
 
 #[test]
 fn what_becomes_of_gccs_programs_is_shown() {
     let workshop = Workshop::new();
     let skipped = "  skipped: no back end takes images for amdgcn-amdhsa, x86_64-intelmic-linux-gnu\n";
-    let shown = text(&workshop.output(&["info"]).stdout);
+    let shown = workshop.output(&["info"]).stdout;
     assert!(shown.contains("\nprograms of GCC: libgomp's own runtime: "), "{shown}");
     assert!(shown.contains("  images for nvptx-none\n") && shown.contains(skipped), "{shown}");
     workshop.write("ours/libgangway-gomp.so", "a library");
-    let shown = text(&workshop.output(&["info"]).stdout);
+    let shown = workshop.output(&["info"]).stdout;
     assert!(shown.contains("/ours/libgangway-gomp.so\n  images for nvptx-none\n"), "{shown}");
-    let shown: Value = serde_json::from_slice(&workshop.output(&["info", "--json"]).stdout).unwrap();
+    let shown: Value = serde_json::from_str(&workshop.output(&["info", "--json"]).stdout).unwrap();
     let gcc = &shown["gcc"];
     assert!(gcc["library"].is_string() && gcc["library_problem"].is_null(), "{gcc}");
     assert_eq!(gcc["images"], serde_json::json!(["nvptx-none"]));
@@ -84,9 +86,8 @@ fn a_libomp_that_does_not_fit_is_named() {
         workshop.compile(&["-w", "-shared", "-fPIC", "-Wl,-soname,libomp.so.5", "libomp.c", "-o", &library]);
         workshop.compile(&["makes.c", &library, "-o", "makes"]);
         let path = workshop.path(&folder).canonicalize().unwrap();
-        let command =
-            |words: &[&str]| workshop.gangway().env("LD_LIBRARY_PATH", &path).args(words).output().unwrap();
-        let shown = text(&command(&["info"]).stdout);
+        let command = |words: &[&str]| workshop.gangway().env("LD_LIBRARY_PATH", &path).args(words).run();
+        let shown = command(&["info"]).stdout;
         let named = format!(
             "\nprograms of clang: libomp {} ({}/libomp.so.5)\n",
             if fits { 22 } else { 19 },
@@ -94,10 +95,10 @@ fn a_libomp_that_does_not_fit_is_named() {
         );
         assert!(shown.contains(&named), "{shown}");
         assert_eq!(shown.contains("  it ends programs of clang-22 that make allocators"), !fits, "{shown}");
-        let shown: Value = serde_json::from_slice(&command(&["info", "--json"]).stdout).unwrap();
+        let shown: Value = serde_json::from_str(&command(&["info", "--json"]).stdout).unwrap();
         assert_eq!(shown["libomp"]["problem"].is_null(), fits, "{shown}");
         let output = command(&["run", "./makes"]);
-        let said = text(&output.stderr);
+        let said = output.stderr;
         assert_eq!(output.status.code(), Some(0), "{said}");
         let note = format!(
             "gangway: note: the program gets libomp 19 ({}/libomp.so.5): it ends programs",
@@ -110,8 +111,8 @@ fn a_libomp_that_does_not_fit_is_named() {
 #[test]
 fn text_says_what_is_shared_once() {
     let workshop = Workshop::new();
-    let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "3").arg("info").output().unwrap();
-    let shown = text(&output.stdout);
+    let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "3").arg("info").run();
+    let shown = output.stdout;
     assert!(shown.contains("\ncpu: 3 devices\n"), "{shown}");
     assert_eq!(shown.matches("x86-64").count(), 1, "{shown}");
     assert!(shown.contains("  device 2  gangway-cpu-2\n"), "{shown}");
@@ -123,20 +124,20 @@ fn a_missing_back_end_has_a_reason() {
     workshop.write("ours/libgangway-rtl-broken.so", "not a library");
     let output = workshop.output(&["info"]);
     assert_eq!(output.status.code(), Some(0), "the CPU still works");
-    let shown = text(&output.stdout);
+    let shown = output.stdout;
     let line = shown.lines().find(|line| line.starts_with("broken: no devices: ")).expect(&shown);
     assert!(line.contains("libgangway-rtl-broken.so"), "{line}");
 
-    let output = workshop.gangway().env("GANGWAY_DEVICE", "broken").arg("info").output().unwrap();
+    let output = workshop.gangway().env("GANGWAY_DEVICE", "broken").arg("info").run();
     assert_eq!(output.status.code(), Some(1), "no device is left");
-    assert!(text(&output.stdout).contains("\ncpu: no devices: left out by GANGWAY_DEVICE\n"));
+    assert!(output.stdout.contains("\ncpu: no devices: left out by GANGWAY_DEVICE\n"));
 }
 
 #[test]
 fn settings_that_are_not_understood_are_said() {
     let workshop = Workshop::new();
-    let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "many").arg("info").output().unwrap();
-    let shown = text(&output.stdout);
+    let output = workshop.gangway().env("GANGWAY_CPU_DEVICES", "many").arg("info").run();
+    let shown = output.stdout;
     assert!(shown.lines().any(|line| line.starts_with("warning: ") && line.contains("many")), "{shown}");
 }
 
@@ -145,7 +146,7 @@ fn settings_that_are_not_understood_are_said() {
 #[test]
 fn compilers_are_listed_with_what_their_programs_run_on() {
     let workshop = Workshop::new();
-    let shown: Value = serde_json::from_slice(&workshop.output(&["info", "--json"]).stdout).unwrap();
+    let shown: Value = serde_json::from_str(&workshop.output(&["info", "--json"]).stdout).unwrap();
     let compilers = shown["compilers"].as_array().unwrap();
     let of =
         |name: &str| compilers.iter().find(|found| found["name"] == name).unwrap_or_else(|| panic!("{name}"));
@@ -154,7 +155,7 @@ fn compilers_are_listed_with_what_their_programs_run_on() {
     let gcc = format!("gcc-{}", gangway_compilers::release().unwrap());
     assert_eq!(of(&gcc)["openmp"], serde_json::json!(["nvptx"]));
     assert_eq!(of(&gcc)["openacc"], serde_json::json!(["nvptx"]));
-    let shown = text(&workshop.output(&["info"]).stdout);
+    let shown = workshop.output(&["info"]).stdout;
     let row = shown.lines().find(|line| line.trim_start().starts_with("clang-22 ")).unwrap();
     assert_eq!(row.split_whitespace().collect::<Vec<_>>().join(" "), "clang-22 CPU devices, GPUs -");
 }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::support::{Workshop, golden, text};
+use crate::support::{Workshop, golden};
 
 fn json(workshop: &Workshop, file: &str) -> Value {
     let output = workshop.output(&["inspect", "--json", file]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    assert_eq!(output.status.code(), Some(0), "{}", output.stderr);
+    serde_json::from_str(&output.stdout).unwrap()
 }
 
 /// Hides what differs from one machine, and one build, to the next.
@@ -40,7 +40,8 @@ fn text_of_an_executable() {
     let output = workshop.output(&["inspect", "double"]);
     assert_eq!(output.status.code(), Some(0));
     // Library lists and the width of addresses are the linker's affair.
-    let shown: String = text(&output.stdout)
+    let shown: String = output
+        .stdout
         .lines()
         .filter(|line| !line.starts_with("  needs"))
         .map(|line| line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ") + "\n")
@@ -57,7 +58,7 @@ fn columns_are_aligned() {
     let workshop = Workshop::new();
     workshop.program("double.o", &["-c"]);
     let output = workshop.output(&["inspect", "double.o"]);
-    golden("object.txt", &stable(&text(&output.stdout)));
+    golden("object.txt", &stable(&output.stdout));
 }
 
 /// The record that GCC's tool writes for NVIDIA, in two modules, and images of kinds that no back
@@ -104,8 +105,8 @@ fn text_of_a_program_of_gcc() {
     workshop.write("gcc.c", GCC_PROGRAM.replace("SIZE", &size.to_string()));
     workshop.compile(&["-O1", "gcc.c", "-o", "program"]);
     let output = workshop.output(&["inspect", "program"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
-    golden("gcc.txt", &stable(&text(&output.stdout)));
+    assert_eq!(output.status.code(), Some(0), "{}", output.stdout);
+    golden("gcc.txt", &stable(&output.stdout));
 
     let shown = json(&workshop, "program");
     let images = shown["images"].as_array().unwrap();
@@ -143,7 +144,7 @@ fn extracts_an_image() {
     workshop.program("double", &[]);
     let image = &json(&workshop, "double")["images"][0];
     let output = workshop.output(&["inspect", "double", "--extract", "0", "-o", "image.so"]);
-    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), String::new()));
+    assert_eq!((output.status.code(), output.stdout), (Some(0), String::new()));
     let extracted = std::fs::read(workshop.path("image.so")).unwrap();
     assert_eq!(extracted.len() as u64, image["size"].as_u64().unwrap());
     // The image is a complete library: other tools read it too.
@@ -153,7 +154,7 @@ fn extracts_an_image() {
 
     let output = workshop.output(&["inspect", "double", "--extract", "5", "-o", "none"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(text(&output.stderr), "gangway: there is no image 5: there is only image 0\n");
+    assert_eq!(output.stderr, "gangway: there is no image 5: there is only image 0\n");
     assert!(!workshop.path("none").exists());
     for incomplete in [&["inspect", "double", "--extract", "0"][..], &["inspect", "double", "-o", "x"]] {
         assert_eq!(workshop.output(incomplete).status.code(), Some(2));
@@ -171,7 +172,7 @@ fn damage_is_shown_and_counted() {
     workshop.write("broken.o", &bytes);
     let output = workshop.output(&["inspect", "broken.o"]);
     assert_eq!(output.status.code(), Some(1));
-    let shown = text(&output.stdout);
+    let shown = output.stdout;
     assert!(
         shown.contains("problem    truncated: the section header table at offset 0xffffff00 takes "),
         "{shown}"
@@ -181,7 +182,7 @@ fn damage_is_shown_and_counted() {
     workshop.write("short", &bytes[..300]);
     let output = workshop.output(&["inspect", "short"]);
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
+    let said = output.stderr;
     assert!(said.starts_with("gangway: short: truncated: the section header table at offset 0x"), "{said}");
 }
 
@@ -190,11 +191,11 @@ fn files_without_images() {
     let workshop = Workshop::new();
     let output = workshop.output(&["inspect", "ours/libomptarget.so.22.1"]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stdout), "ours/libomptarget.so.22.1: shared object, no device images\n");
+    assert_eq!(output.stdout, "ours/libomptarget.so.22.1: shared object, no device images\n");
     let output = workshop.output(&["inspect", "absent"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(text(&output.stderr), "gangway: cannot read absent: No such file or directory (os error 2)\n");
+    assert_eq!(output.stderr, "gangway: cannot read absent: No such file or directory (os error 2)\n");
     let output = workshop.output(&["inspect", "program.c"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).starts_with("gangway: program.c: not recognised: "));
+    assert!(output.stderr.starts_with("gangway: program.c: not recognised: "));
 }

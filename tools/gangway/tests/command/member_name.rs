@@ -1,8 +1,7 @@
 //! `gangway member-name` and `element-name`, which the runtime calls for messages about pointers in
 //! structures, and about accesses beside a section.
 
-use crate::support::{Workshop, text};
-use std::process::Command;
+use crate::support::Workshop;
 
 const PROGRAM: &str = "\
 struct base { long tag; float *values; };
@@ -30,18 +29,14 @@ fn asked(
     offset: &str,
 ) -> Option<String> {
     let output = workshop.output(&[what, file, variable, line, offset]);
-    assert_eq!(text(&output.stderr), "");
-    output.status.success().then(|| text(&output.stdout))
+    assert_eq!(output.stderr, "");
+    output.status.success().then(|| output.stdout)
 }
 
 fn compiled() -> Workshop {
     let workshop = Workshop::new();
     workshop.write("a.cpp", PROGRAM);
-    let compiled = Command::new("clang++-22")
-        .args(["-g", "-O0", "-w", "a.cpp", "-o", "a"])
-        .current_dir(workshop.path(""))
-        .status();
-    assert!(compiled.unwrap().success());
+    workshop.tool("clang++-22", &["-g", "-O0", "-w", "a.cpp", "-o", "a"]);
     workshop
 }
 

@@ -1,7 +1,7 @@
 //! Command lines as mistyping makes them: each is refused with status 2, or is one that means
 //! something. None makes the command panic, and a misspelt option never becomes the program.
 
-use crate::support::{Workshop, text};
+use crate::support::Workshop;
 
 /// Right command lines. What they run ends at once.
 const LINES: &[&[&str]] = &[
@@ -78,7 +78,7 @@ fn a_thousand_slips() {
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let output = workshop.output(&words);
-        let told = text(&output.stderr);
+        let told = &output.stderr;
         let code = output.status.code().unwrap_or_else(|| panic!("turn {turn}: {words:?}: {output:?}"));
         assert!([0, 1, 2, 125, 126, 127].contains(&code), "turn {turn}: {words:?}: {code}\n{told}");
         assert!(!told.contains("panicked"), "turn {turn}: {words:?}\n{told}");

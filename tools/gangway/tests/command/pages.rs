@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::{Workshop, text};
+use crate::support::Workshop;
 
 #[test]
 fn completions_for_every_shell() {
@@ -12,7 +12,7 @@ fn completions_for_every_shell() {
     {
         let output = workshop.output(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0));
-        let script = text(&output.stdout);
+        let script = output.stdout;
         assert!(script.contains(sign) && script.contains("report-file"), "{shell}");
         assert!(!script.contains("stand-in"), "{shell} offers what is hidden");
         assert!(script.contains("vgpu"), "{shell} knows no devices");
@@ -24,7 +24,7 @@ fn completions_for_every_shell() {
 #[test]
 fn the_man_page_has_everything() {
     let workshop = Workshop::new();
-    let page = text(&workshop.output(&["man"]).stdout);
+    let page = workshop.output(&["man"]).stdout;
     for section in
         ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"]
     {
@@ -47,7 +47,7 @@ fn readme_and_man_page_have_the_same_variables() {
     let table = readme.split("\n## Environment\n").nth(1).unwrap().split("\n## ").next().unwrap();
     let rows: String =
         table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
-    let page = text(&Workshop::new().output(&["man"]).stdout);
+    let page = Workshop::new().output(&["man"]).stdout;
     let section = page.split("ENVIRONMENT").nth(1).unwrap().split(".SH").next().unwrap();
     let terms: Vec<_> = section.lines().filter_map(|line| line.strip_prefix("\\fB")).collect();
     assert_eq!(names(&rows), names(&terms.join(" ")));
@@ -56,7 +56,7 @@ fn readme_and_man_page_have_the_same_variables() {
 #[test]
 fn help_names_the_exit_codes() {
     let workshop = Workshop::new();
-    let help = text(&workshop.output(&["run", "--help"]).stdout);
+    let help = workshop.output(&["run", "--help"]).stdout;
     for code in ["125", "126", "127", "128+N"] {
         assert!(help.contains(code), "{help}");
     }

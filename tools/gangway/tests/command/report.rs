@@ -1,6 +1,6 @@
 //! `gangway report`.
 
-use crate::support::{Workshop, golden, text};
+use crate::support::{Workshop, golden};
 
 /// A report with one kernel of `count` launches that took `time`, and transfers of `x`.
 pub fn report(program: &str, kernel: &str, count: u64, time: u64, bytes: u64) -> String {
@@ -22,8 +22,8 @@ fn a_diff_shows_what_changed_most_first() {
     workshop.write("old.json", report("heat", "step:41", 1000, 12_500_000, 4096));
     workshop.write("new.json", report("heat", "step:41", 500, 6_250_000, 8192));
     let output = workshop.output(&["report", "diff", "old.json", "new.json"]);
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
-    golden("diff.txt", &text(&output.stdout));
+    assert_eq!((output.status.code(), output.stderr), (Some(0), String::new()));
+    golden("diff.txt", &output.stdout);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn what_is_in_one_report_only_is_said() {
     let workshop = Workshop::new();
     workshop.write("old.json", report("heat", "step:41", 1000, 12_500_000, 4096));
     workshop.write("new.json", report("cold", "jump:4", 1000, 12_500_000, 4096));
-    let shown = text(&workshop.output(&["report", "diff", "old.json", "new.json"]).stdout);
+    let shown = workshop.output(&["report", "diff", "old.json", "new.json"]).stdout;
     assert!(shown.starts_with("two programs: heat and cold\n"), "{shown}");
     for (kernel, what) in [("step:41", "gone"), ("jump:4", "new")] {
         let line = shown.lines().find(|line| line.contains(kernel)).unwrap();
@@ -48,7 +48,7 @@ fn a_limit_fails() {
     assert_eq!(diff("100").status.code(), Some(0));
     let over = diff("99");
     assert_eq!(over.status.code(), Some(1));
-    assert!(text(&over.stdout).ends_with("\ngrown by more than 99 %: bytes moved\n"));
+    assert!(over.stdout.ends_with("\ngrown by more than 99 %: bytes moved\n"));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn what_is_no_report_is_refused_by_name() {
         ("other.json", "gangway: other.json is gangway-info 1, expected gangway-report 1"),
     ] {
         let output = workshop.output(&["report", "diff", "old.json", file]);
-        let stderr = text(&output.stderr);
+        let stderr = output.stderr;
         assert_eq!(output.status.code(), Some(1));
         assert!(stderr.starts_with(said), "{stderr}");
     }

@@ -1,9 +1,8 @@
 //! The folders in which compilers' files lie on the way.
 
-use std::os::unix::fs::PermissionsExt;
-use std::process::Output;
+use gangway_commands::{Ran, Run};
 
-use crate::support::{Workshop, text};
+use crate::support::Workshop;
 
 /// Compiles as far as the step of GPU code does, and tells the mode of the folder that it writes to.
 const COMPILER: &str = r#"#!/bin/sh
@@ -19,20 +18,19 @@ struct Compilation(Workshop);
 impl Compilation {
     fn new() -> Self {
         let workshop = Workshop::new();
-        workshop.write("compiler", COMPILER);
-        std::fs::set_permissions(workshop.path("compiler"), PermissionsExt::from_mode(0o755)).unwrap();
+        workshop.script("compiler", COMPILER);
         std::fs::create_dir(workshop.path("temporary")).unwrap();
         Self(workshop)
     }
 
-    fn run(&self, kill: bool) -> Output {
+    fn run(&self, kill: bool) -> Ran {
         let step = "-cc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -o a.o -x c a.c";
         let mut command = self.0.gangway();
         command.env("TMPDIR", self.0.path("temporary"));
         if kill {
             command.env("KILL", "1");
         }
-        command.args(["stand-in", "clang", "./compiler"]).args(step.split(' ')).output().unwrap()
+        command.args(["stand-in", "clang", "./compiler"]).args(step.split(' ')).run()
     }
 
     fn left(&self) -> usize {
@@ -43,9 +41,8 @@ impl Compilation {
 #[test]
 fn the_folder_is_the_users_alone_and_ends_with_the_command() {
     let compilation = Compilation::new();
-    let output = compilation.run(false);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!((text(&output.stdout).as_str(), compilation.left()), ("700\n", 0));
+    compilation.run(false).printed("700\n");
+    assert_eq!(compilation.left(), 0);
 }
 
 #[test]

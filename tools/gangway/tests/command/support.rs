@@ -1,9 +1,10 @@
 //! Programs to run and to look into, and a library that stands in for the runtime.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::ops::Deref;
+use std::path::Path;
+use std::process::Command;
 
-use tempfile::TempDir;
+use gangway_commands::{Folder, Ran, Run};
 
 /// Answers for the runtime in these tests: it says that it was loaded and lets every
 /// region run on the host, so that the command is tested without the runtime.
@@ -57,12 +58,12 @@ int main(int argc, char **argv) {
 }
 "#;
 
-pub struct Workshop(TempDir);
+pub struct Workshop(Folder);
 
 impl Workshop {
     /// `ours/` holds the stand-in, `stock/` a copy of it that says nothing.
     pub fn new() -> Self {
-        let workshop = Workshop(tempfile::tempdir().unwrap());
+        let workshop = Workshop(Folder::new());
         workshop.write("program.c", SOURCE);
         workshop.write("stand-in.c", STAND_IN);
         workshop.write("stock.c", STAND_IN.replace("stand-in", "stock   "));
@@ -89,18 +90,6 @@ impl Workshop {
         workshop
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn directory(&self) -> &Path {
-        self.0.path()
-    }
-
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        std::fs::write(self.path(name), content).unwrap();
-    }
-
     pub fn compile(&self, arguments: &[&str]) {
         self.tool("clang-22", arguments);
     }
@@ -111,37 +100,32 @@ impl Workshop {
         self.compile(&[&flags, arguments].concat());
     }
 
-    pub fn tool(&self, tool: &str, arguments: &[&str]) {
-        let output = Command::new(tool).current_dir(self.directory()).args(arguments).output();
-        let output = output.unwrap_or_else(|error| panic!("{tool}: {error}; these tests need it installed"));
-        assert!(output.status.success(), "{tool} {arguments:?}:\n{}", text(&output.stderr));
-    }
-
     /// The command, told where the stand-in is, in an environment without surprises.
-    pub fn gangway(&self) -> assert_cmd::Command {
-        let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("gangway"));
-        command.current_dir(self.directory()).env("GANGWAY_LIBDIR", "ours");
+    pub fn gangway(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gangway"));
+        command.current_dir(&***self).env("GANGWAY_LIBDIR", "ours");
         for name in ["LD_LIBRARY_PATH", "LD_PRELOAD", "GANGWAY_REPORT", "GANGWAY_TRACE", "GANGWAY_DEVICE"] {
             command.env_remove(name);
         }
         command
     }
 
-    pub fn output(&self, arguments: &[&str]) -> Output {
-        self.gangway().args(arguments).output().unwrap()
+    pub fn output(&self, arguments: &[&str]) -> Ran {
+        self.gangway().args(arguments).run()
     }
 }
 
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+impl Deref for Workshop {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 /// Compares with a committed file; `GANGWAY_BLESS=1` writes it instead.
+#[track_caller]
 pub fn golden(name: &str, actual: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command/golden").join(name);
-    if std::env::var_os("GANGWAY_BLESS").is_some() {
-        std::fs::write(&file, actual).unwrap();
-    }
-    let expected = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(actual, expected, "{} differs; GANGWAY_BLESS=1 accepts the change", file.display());
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command/golden");
+    gangway_commands::golden(&files.join(name), actual);
 }
