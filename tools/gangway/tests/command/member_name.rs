@@ -30,7 +30,7 @@ fn asked(
 ) -> Option<String> {
     let output = workshop.output(&[what, file, variable, line, offset]);
     assert_eq!(output.stderr, "");
-    output.status.success().then(|| output.stdout)
+    output.status.success().then_some(output.stdout)
 }
 
 fn compiled() -> Workshop {
