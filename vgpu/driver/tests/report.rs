@@ -17,7 +17,7 @@ impl Program {
             std::os::unix::fs::symlink(&built, folder.path(name)).unwrap();
         }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report/program.c");
-        let own = ["-L.", "-lcuda", "-o", "program", source.to_str().unwrap()];
+        let own = ["-o", "program", source.to_str().unwrap(), "-L.", "-lcuda"];
         folder.tool("cc", &[&["-std=gnu11", "-O1", "-Wall", "-Werror", "-pthread"], &own[..]].concat());
         Self(folder)
     }

@@ -11,6 +11,7 @@
 //!
 //! | Module | What is in it |
 //! |---|---|
+//! | `target` | what depends on the kind of GPU |
 //! | `export` | how a function is exported |
 //! | [`device`] | messages, and memory of the device's heap |
 //! | [`letter`] | the letters of a text |

@@ -10,7 +10,6 @@
 //! | `export` | how a function is exported |
 //! | [`target`] | what a processor does in one instruction |
 //! | `complex` | complex numbers |
-//! | `rounding` | rounding |
 //! | `special` | special functions |
 //! | `elementary` | elementary functions |
 //! | `fortran` | what flang calls |

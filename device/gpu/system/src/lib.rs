@@ -11,6 +11,7 @@
 //!
 //! | Module | What is in it |
 //! |---|---|
+//! | `target` | what depends on the kind of GPU |
 //! | `block` | the block of a host call |
 //! | `string` | functions on texts and memory |
 //! | `process` | the process and its environment |
