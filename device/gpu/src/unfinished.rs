@@ -67,7 +67,8 @@ impl Dependences {
         if self.count == 0 {
             return Self::NONE;
         }
-        let memory: *mut Dependence = device_heap::allocate((self.count * size_of::<Dependence>()) as u64).cast();
+        let memory: *mut Dependence =
+            device_heap::allocate((self.count * size_of::<Dependence>()) as u64).cast();
         for at in 0..self.count {
             // SAFETY: the memory is large enough.
             unsafe { memory.add(at).write(self.get(at)) };

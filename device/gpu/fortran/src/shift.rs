@@ -4,8 +4,8 @@ use crate::descriptor::{Descriptor, Index};
 use crate::device::{self, Line};
 use crate::element::Category;
 use crate::export::export;
-use crate::rearrange::{copy_element, extents};
 use crate::letter::{letter_bytes, write_letter};
+use crate::rearrange::{copy_element, extents};
 use core::ffi::c_char;
 
 /// The subscripts of a section: those of an element without one of them.
