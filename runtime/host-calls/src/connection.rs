@@ -14,7 +14,6 @@ use gangway_host_channel::Channel;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The host calls of one device: none until an image makes some.
 #[derive(Default)]
@@ -25,13 +24,6 @@ struct Service {
     device: i32,
     /// On devices that call through memory.
     workers: Option<&'static Workers<Memory>>,
-}
-
-/// By the number of their device, for messages.
-static SERVICES: Mutex<BTreeMap<i32, &'static Service>> = Mutex::new(BTreeMap::new());
-
-fn services() -> MutexGuard<'static, BTreeMap<i32, &'static Service>> {
-    SERVICES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What calls through the channel of a device need of it.
@@ -82,11 +74,8 @@ impl Serve for Memory {
 
 /// The functions of the host that code on a device waits for, for messages.
 pub fn under_way(device: i32) -> Vec<String> {
-    let usable = system::device(device).and_then(CallingDevice::opened).is_some();
-    let service = services().get(&device).copied().filter(|_| usable);
-    let workers = service.and_then(|service| service.workers);
     let mut counts = BTreeMap::<String, usize>::new();
-    for name in workers.map(Workers::under_way).unwrap_or_default() {
+    for name in system::device(device).map(CallingDevice::calls_under_way).unwrap_or_default() {
         *counts.entry(name).or_default() += 1;
     }
     let line = |(name, count): (String, usize)| match count {
@@ -110,6 +99,11 @@ impl Connection {
     /// Whether threads of this process serve a channel: a forked child has none of them.
     pub fn has_workers(&self) -> bool {
         self.get().is_some_and(|service| service.workers.is_some())
+    }
+
+    /// The functions that kernels wait for, one name for each call.
+    pub fn under_way(&self) -> Vec<String> {
+        self.get().and_then(|service| service.workers).map(Workers::under_way).unwrap_or_default()
     }
 
     /// Whether kernels of the device may call the host.
@@ -139,7 +133,6 @@ impl Connection {
             Some(service) => service,
             None => self.make(device, opened),
         };
-        services().insert(device.number(), service);
         system::serve(device);
         let channel = service.channel(opened)?;
         service.begin(opened)?;
@@ -186,7 +179,6 @@ impl Connection {
         let Some(workers) = service.workers else {
             return Err(BackendError::Unsupported { operation: "calls of the host through memory" });
         };
-        services().insert(device.number(), service);
         system::serve(device);
         let held = workers.mailboxes().hold(device.number(), opened, functions, serve)?;
         service.begin(opened)?;

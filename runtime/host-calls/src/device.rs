@@ -10,6 +10,9 @@ pub trait CallingDevice: Sync {
     /// The back end's, if it is open and can be used.
     fn opened(&self) -> Option<&dyn gangway_backend::Device>;
 
+    /// The functions of the host that its kernels wait for, one name for each call.
+    fn calls_under_way(&self) -> Vec<String>;
+
     /// Runs an operation, in a stream of its own where the device has streams, and waits for it.
     ///
     /// # Errors

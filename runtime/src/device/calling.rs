@@ -13,6 +13,10 @@ impl CallingDevice for Device {
         self.opened_if_usable().map(|opened| &*opened.device)
     }
 
+    fn calls_under_way(&self) -> Vec<String> {
+        self.opened_if_usable().map(|opened| opened.host_calls.under_way()).unwrap_or_default()
+    }
+
     fn run_at_once(
         &self,
         operation: &mut dyn FnMut(&dyn Stream) -> Result<(), BackendError>,

@@ -1,5 +1,6 @@
 //! The reference: what a sequence gives for one lane.
 
+use crate::CANONICAL_NAN;
 use crate::op::{FloatOrder, IntOrder, Op};
 use crate::sequence::Sequence;
 use crate::types::Element;
@@ -198,7 +199,7 @@ fn compare(order: IntOrder, a: u64, b: u64, x: i64, y: i64) -> bool {
 
 fn singles(op: Op, [a, b, c]: [f32; 3]) -> u64 {
     let float = match op {
-        Op::Canonical if a.is_nan() => return 0x7fff_ffff,
+        Op::Canonical if a.is_nan() => return CANONICAL_NAN,
         Op::Canonical => a,
         Op::ToSignedWord => return (a as i32 as u32).into(),
         Op::ToUnsignedWord => return (a as u32).into(),

@@ -28,3 +28,6 @@ pub use sequence::{Definition, Sequence, Value};
 pub use text::ParseError;
 pub use types::{Element, Extent, Type};
 pub use verify::{Flaw, verify};
+
+/// The bits of 32-bit results that are NaN: GPUs give only this one (PTX ISA 9.7.3).
+pub const CANONICAL_NAN: u64 = 0x7fff_ffff;

@@ -224,7 +224,7 @@ operations! {
     /// The float's bits.
     AsWord "as_i32" each(&[F32]) => Gives::Always(I32);
     AsWide "as_i64" each(&[F64]) => Gives::Always(I64);
-    /// The float's bits; every NaN is 0x7fffffff.
+    /// The float's bits; every NaN is [`crate::CANONICAL_NAN`].
     Canonical "canonical" each(&[F32]) => Gives::Always(I32);
     AddFloat "fadd" alike(FLOATS, 2) => Gives::First;
     SubFloat "fsub" alike(FLOATS, 2) => Gives::First;

@@ -26,24 +26,14 @@ fn analyses_find_what_is_written_down() {
         .collect();
     files.sort();
     assert!(files.len() >= 6, "only {} files in {}", files.len(), folder.display());
-    let mut wrong = String::new();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a file");
         let source = text.split("//=").next().unwrap_or_default();
         let module = gangway_ptx::parse(source).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let abreast = source.starts_with("// abreast\n");
         let found = with_unit(&module, abreast, describe);
-        let expected = &text[source.len()..];
-        if expected == found {
-            continue;
-        }
-        if std::env::var_os("GANGWAY_BLESS").is_some_and(|value| value == "1") {
-            std::fs::write(&file, format!("{source}{found}")).expect("it can be written");
-        } else {
-            let _ = write!(wrong, "{}: expected:\n{expected}found:\n{found}", file.display());
-        }
+        gangway_commands::golden(&file, &format!("{source}{found}"));
     }
-    assert!(wrong.is_empty(), "{wrong}GANGWAY_BLESS=1 accepts it");
 }
 
 /// All sections.

@@ -116,6 +116,33 @@ pub(super) fn with_unit<T>(
     what(&unit.expect("not refused"))
 }
 
+/// Cranelift leaves out what nothing reads, in the function that it is given.
+#[test]
+fn what_is_shown_is_what_has_been_emitted() {
+    let text = "\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry unused(.param .u32 a)
+{
+.reg .b32 %r<3>;
+ld.param.u32 %r1, [a];
+mul.lo.u32 %r2, %r1, %r1;
+ret;
+}
+";
+    let module = gangway_ptx::parse(text).expect("valid PTX");
+    let request = kernel(&module, Flavour::Converged);
+    let mut texts = Vec::new();
+    let mut passes = Passes::default();
+    let unit = Unit::new(&request, Cranelift.features().expect("this processor"), &mut passes);
+    let unit = unit.expect("not refused");
+    Cranelift.generate(&unit, Flavour::Converged, &mut passes, Some(&mut texts)).expect("code");
+    let (_, emitted) = texts.iter().find(|(kind, _)| *kind == "clif").expect("the text of Cranelift");
+    let multiplies = |line: &str| line.starts_with("@0001") && line.contains("imul");
+    assert!(emitted.lines().any(multiplies), "{emitted}");
+}
+
 /// A generator that makes no code. It counts what it would make, with nothing of Cranelift's.
 #[derive(Default)]
 struct Counting {

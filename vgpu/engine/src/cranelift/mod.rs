@@ -60,7 +60,7 @@ impl Generator for Cranelift {
         unit: &Unit<'_>,
         flavour: Flavour,
         passes: &mut Passes,
-        texts: Option<&mut Texts>,
+        mut texts: Option<&mut Texts>,
     ) -> Result<Compiled, Refused> {
         let tier = passes.run(Pass::Tier, || tier::tier(flavour, unit));
         tier::count(tier);
@@ -77,14 +77,16 @@ impl Generator for Cranelift {
         });
         passes.run(Pass::SinkTests, || sequence::sink_tests(&mut context.func));
         context.set_disasm(texts.is_some());
-        let code = passes
-            .run(Pass::Machine, || context.compile(&**target, &mut ControlPlane::default()).map(drop))
-            .map_err(|error| format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner))
-            .map_err(Refused)
-            .map(|()| context.compiled_code().expect("it has just been compiled"))?;
+        // Before Cranelift leaves out what nothing reads.
+        if let Some(texts) = &mut texts {
+            texts.push(("clif", format!("; {tier:?}\n{}", context.func.display())));
+        }
+        let code =
+            passes.run(Pass::Machine, || context.compile(&**target, &mut ControlPlane::default())).map_err(
+                |error| Refused(format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner)),
+            )?;
         if let Some(texts) = texts {
             let function = &unit.function.name;
-            texts.push(("clif", format!("; {tier:?}\n{}", context.func.display())));
             texts.push(("s", code.vcode.clone().unwrap_or_else(|| format!("; no text of '{function}'\n"))));
         }
         if !code.buffer.relocs().is_empty() {

@@ -7,7 +7,7 @@
 
 use gangway_ptx::Type;
 use gangway_ptx::meaning::Approximate;
-use gangway_simt::{FloatOrder, IntOrder, Op, Value};
+use gangway_simt::{CANONICAL_NAN, FloatOrder, IntOrder, Op, Value};
 
 use super::{Emit, float, half};
 
@@ -157,7 +157,7 @@ fn logarithm(e: &mut Emit, x: Value) -> Value {
     let special = e.compare_floats(FloatOrder::OrGreaterEqual, x, infinity);
     let result = e.select(special, bits, result);
     let negative = e.compare_floats(FloatOrder::Less, x, zero);
-    let nan = e.like(result, float::NAN_32);
+    let nan = e.like(result, CANONICAL_NAN);
     let result = e.select(negative, nan, result);
     let none = e.compare_floats(FloatOrder::Equal, x, zero);
     let least = e.like(result, 0xff80_0000);

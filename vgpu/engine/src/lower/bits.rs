@@ -164,9 +164,7 @@ fn funnel(e: &mut Emit, left: bool, wraps: bool, [a, b]: [Value; 2], count: Valu
     match (left, e.constant_of(count)) {
         (true, Some(0)) | (false, Some(32)) => b,
         (false, Some(0)) | (true, Some(32)) => a,
-        (_, None) if e.is_one(count) => {
-            e.make(if left { Op::FunnelLeft } else { Op::FunnelRight }, &[a, b, count])
-        }
+        (_, None) => e.make(if left { Op::FunnelLeft } else { Op::FunnelRight }, &[a, b, count]),
         _ => {
             let width = e.like(count, 32);
             let rest = e.sub(width, count);

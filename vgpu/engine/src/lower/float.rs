@@ -6,12 +6,9 @@
 
 use gangway_ptx::Type;
 use gangway_ptx::meaning::{Approximate, Float, Mode, Rounding, Test};
-use gangway_simt::{FloatOrder, IntOrder, Value};
+use gangway_simt::{CANONICAL_NAN, FloatOrder, IntOrder, Value};
 
 use super::Emit;
-
-/// The bits of 32-bit results that are NaN: there is only this one.
-pub(super) const NAN_32: u64 = 0x7fff_ffff;
 
 const SIGN_32: u64 = 0x8000_0000;
 const SIGN_64: u64 = 1 << 63;
@@ -191,7 +188,7 @@ fn extreme(e: &mut Emit, which: Extreme, ty: Type, a: Value, b: Value, bound: Op
     let chosen = if least { e.or(forth, back) } else { e.and(forth, back) };
     let (nan_x, nan_y) = (nan(e, x), nan(e, y));
     let (a, b) = (e.integer(x), e.integer(y));
-    let bits = if ty == Type::F32 { NAN_32 } else { 0xfff8_0000_0000_0000 };
+    let bits = if ty == Type::F32 { CANONICAL_NAN } else { 0xfff8_0000_0000_0000 };
     let canonical = e.like(a, bits);
     if which.nan {
         let either = e.compare_floats(FloatOrder::Unordered, x, y);

@@ -11,10 +11,9 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 
-use crate::cranelift::value;
+use gangway_simt::CANONICAL_NAN;
 
-/// The bits of 32-bit results that are NaN: there is only this one.
-pub(super) const NAN_32: u64 = 0x7fff_ffff;
+use crate::cranelift::value;
 
 /// Four lanes, or the one value of all lanes: two vectors for four lanes of 64 bits.
 #[derive(Clone, Copy, Debug)]
@@ -273,7 +272,7 @@ impl<'a, 'b> Emit<'a, 'b> {
             return value;
         }
         let nan = self.builder.ins().fcmp(FloatCC::Unordered, float, float);
-        let canonical = self.like(value, NAN_32);
+        let canonical = self.like(value, CANONICAL_NAN);
         self.select(nan, canonical, value)
     }
 
@@ -325,9 +324,9 @@ pub(super) fn before_test(dfg: &DataFlowGraph, value: Value) -> Option<Value> {
         return None;
     };
     let canonical = match *inst_of(yes)? {
-        InstructionData::UnaryImm { imm, .. } => imm.bits() as u64 == NAN_32,
+        InstructionData::UnaryImm { imm, .. } => imm.bits() as u64 == CANONICAL_NAN,
         InstructionData::UnaryConst { constant_handle, .. } => {
-            dfg.constants.get(constant_handle).as_slice().chunks(4).all(|bytes| bytes == NAN_32_BYTES)
+            dfg.constants.get(constant_handle).as_slice().chunks(4).all(|bytes| bytes == CANONICAL_BYTES)
         }
         _ => false,
     };
@@ -340,7 +339,7 @@ pub(super) fn before_test(dfg: &DataFlowGraph, value: Value) -> Option<Value> {
     (canonical && a == b && arg == a).then_some(no)
 }
 
-const NAN_32_BYTES: [u8; 4] = (NAN_32 as u32).to_le_bytes();
+const CANONICAL_BYTES: [u8; 4] = (CANONICAL_NAN as u32).to_le_bytes();
 
 impl Quad {
     #[must_use]

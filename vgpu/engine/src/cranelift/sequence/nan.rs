@@ -16,7 +16,9 @@ use cranelift_codegen::ir::{
     Block, Endianness, Function, Inst, InstBuilder, InstructionData, MemFlagsData, Opcode, Value, ValueDef,
 };
 
-use super::emit::{NAN_32, before_test};
+use gangway_simt::CANONICAL_NAN;
+
+use super::emit::before_test;
 
 /// Moves the tests of a finished function, which computes the same as before.
 pub fn sink_tests(function: &mut Function) {
@@ -123,10 +125,10 @@ fn test(function: &mut Function, parameter: Value) -> Value {
     let float = cursor.ins().bitcast(if ty == I32X4 { F32X4 } else { F32 }, flags, parameter);
     let nan = cursor.ins().fcmp(FloatCC::Unordered, float, float);
     if ty == I32 {
-        let canonical = cursor.ins().iconst(I32, NAN_32 as i64);
+        let canonical = cursor.ins().iconst(I32, CANONICAL_NAN as i64);
         return cursor.ins().select(nan, canonical, parameter);
     }
-    let bytes = (NAN_32 as u32).to_le_bytes().repeat(4);
+    let bytes = (CANONICAL_NAN as u32).to_le_bytes().repeat(4);
     let canonical = cursor.func.dfg.constants.insert(bytes.into());
     let canonical = cursor.ins().vconst(I32X4, canonical);
     cursor.ins().blendv(nan, canonical, parameter)
