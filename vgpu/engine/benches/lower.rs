@@ -12,8 +12,8 @@ use cranelift_frontend::FunctionBuilder;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use gangway_engine::cranelift::sequence::{Input, Output, pure};
-use gangway_engine::cranelift::value::{Lanes, Predicate, is_wide};
-use gangway_engine::lower::Features;
+use gangway_engine::cranelift::value::{Lanes, Predicate};
+use gangway_engine::lower::{self, Features};
 use gangway_ptx::forms::{Opcode, table};
 use gangway_ptx::{Meaning, Modifier, Type};
 
@@ -136,9 +136,11 @@ fn emit(
         .enumerate()
         .map(|(index, &ty)| match (ty, constant) {
             (Type::Pred, _) => Input::Predicate(Predicate::constant(builder, true)),
-            (_, Some(value)) if index + 1 == types.len() => Input::Lanes(Lanes::constant(builder, ty, value)),
+            (_, Some(value)) if index + 1 == types.len() => {
+                Input::Lanes(Lanes::constant(builder, ty.bits() > 32, value))
+            }
             _ => {
-                let lanes = Lanes::load(builder, is_wide(ty), inputs, SLOT * index as i32);
+                let lanes = Lanes::load(builder, ty.bits() > 32, inputs, SLOT * index as i32);
                 Input::Lanes(if uniform { Lanes::Uniform(lanes.lane(builder, 0)) } else { lanes })
             }
         })
@@ -148,7 +150,8 @@ fn emit(
     let mut collected: Option<Lanes> = None;
     let mut holds: Option<Predicate> = None;
     for _ in 0..REPEATED {
-        let outputs = pure(builder, compute, &opcode.expected, &operands, features);
+        let sequence = |known: &[_]| lower::pure(compute, &opcode.expected, known, features);
+        let outputs = pure(builder, &operands, sequence);
         match outputs.expect("a fast path").first {
             Output::Lanes(result) if same => {
                 operands[0] = Input::Lanes(result.clone());

@@ -15,7 +15,12 @@
 
 mod build;
 mod evaluate;
+mod function;
+mod listing;
 mod op;
+mod operation;
+mod place;
+mod scalar;
 mod sequence;
 mod text;
 mod types;
@@ -23,7 +28,15 @@ mod verify;
 
 pub use build::Builder;
 pub use evaluate::evaluate;
+pub use function::{Block, End, Function, loops, predecessors};
 pub use op::{FloatOrder, IntOrder, Op, Operands};
+pub use operation::{
+    Access, Algebra, Argument, Atomic, AtomicOperator, Barrier, BarrierReduction, Call, Compute, Exchange,
+    Exchanged, From, Guard, Half, Kind, Matrix, Meeting, Operation, Operator, Passed, Read, Shuffle, Source,
+    Stack, Taken, Target, To, Vote, Write,
+};
+pub use place::{Address, Axis, Base, Lanes, Part, Place, Space, Special};
+pub use scalar::Scalar;
 pub use sequence::{Definition, Sequence, Value};
 pub use text::ParseError;
 pub use types::{Element, Extent, Type};

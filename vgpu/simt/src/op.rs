@@ -291,7 +291,7 @@ macro_rules! orders {
         impl $order {
             pub const ALL: &[$order] = &[$($order::$variant),+];
 
-            const fn name(self) -> &'static str {
+            pub(crate) const fn name(self) -> &'static str {
                 match self { $($order::$variant => $name,)+ }
             }
         }

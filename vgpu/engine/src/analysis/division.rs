@@ -15,9 +15,10 @@ use gangway_ptx::meaning::{
     Bits, Compare, Comparison, Compute, Control, Conversion, Convert, Integer, Logic, Order, Part as Half,
 };
 use gangway_ptx::{Base, BlockId, Body, Meaning, Module, Operand, RegisterId};
+use gangway_simt::{Block, End, Guard};
 use rustc_hash::FxHashMap;
 
-use crate::analysis::graph::{Block, End, Graph};
+use crate::analysis::graph;
 
 /// The longest way: a quotient, a product and a rest, with two numbers made short and long again.
 const MOST: usize = 8;
@@ -44,6 +45,12 @@ enum Part {
     /// A register, or its low half.
     Number(RegisterId),
     Of(Divided),
+}
+
+/// The blocks of a function; the slot of a guard is the number of its register.
+fn blocks(module: &Module, body: &Body) -> Vec<Block> {
+    let guard = |guard: gangway_ptx::Guard| Guard { slot: guard.register.0, negated: guard.negated };
+    graph::blocks(module, body, &guard, &|_| false)
 }
 
 /// Leaves the short ways out of all functions.
@@ -89,31 +96,33 @@ impl Edit {
 }
 
 fn find(module: &Module, body: &Body) -> Vec<Edit> {
-    let Graph { blocks } = Graph::new(module, body, &|_| false);
+    let blocks = blocks(module, body);
     let ways = Ways { module, body, written: written(module, body) };
     let source = |way: &Block| {
-        let start = way.instructions.start;
+        let start = way.operations.start;
         body.blocks
             .iter()
             .position(|block| block.instructions.start == start && !block.instructions.is_empty())
     };
     let mut edits = Vec::new();
     for block in &blocks {
-        let (End::Branch(guard, yes, no), branch) = (&block.end, block.instructions.end) else { continue };
+        let (End::Branch(guard, yes, no), branch) = (&block.end, block.operations.end) else { continue };
         let is_branch = body.instructions.get(branch as usize).is_some_and(|instruction| {
             matches!(module.opcode(instruction).meaning, Meaning::Control(Control::Branch))
         });
         for (long, short, holds) in [(*yes, *no, true), (*no, *yes, false)] {
             let long_if = holds != guard.negated;
-            if !is_branch || !ways.are_one_division(&blocks, block, guard.register, [long, short], long_if) {
+            if !is_branch
+                || !ways.are_one_division(&blocks, block, RegisterId(guard.slot), [long, short], long_if)
+            {
                 continue;
             }
             let [long, short] = [long, short].map(|way| &blocks[way as usize]);
             let End::Jump(join) = long.end else { continue };
-            let join = blocks[join as usize].instructions.start;
-            let (place, moved) = match long.instructions.end == join || short.instructions.end != join {
+            let join = blocks[join as usize].operations.start;
+            let (place, moved) = match long.operations.end == join || short.operations.end != join {
                 true => (long, None),
-                false => (short, Some((long.instructions.clone(), short.instructions.clone()))),
+                false => (short, Some((long.operations.clone(), short.operations.clone()))),
             };
             if let Some(to) = source(place) {
                 edits.push(Edit { branch, to, moved });
@@ -163,7 +172,7 @@ impl<'a> Ways<'a> {
         long_if: bool,
     ) -> bool {
         let [long, short] = ways.map(|way| &blocks[way as usize]);
-        let is_way = |block: &Block| block.collective.is_none() && block.instructions.len() <= MOST;
+        let is_way = |block: &Block| !block.collective && block.operations.len() <= MOST;
         let (End::Jump(one), End::Jump(other)) = (&long.end, &short.end) else { return false };
         if one != other || !is_way(long) || !is_way(short) {
             return false;
@@ -203,7 +212,7 @@ impl<'a> Ways<'a> {
     /// What the registers hold that the long way writes; nothing if it does anything else.
     fn long_way(&self, block: &Block) -> Option<Vec<(RegisterId, Divided)>> {
         let mut held: Vec<(RegisterId, Divided)> = Vec::new();
-        for index in block.instructions.clone() {
+        for index in block.operations.clone() {
             let (Compute::Integer { op, ty }, operands) = self.computed(index)? else { return None };
             let (&[Operand::Register(to), Operand::Register(a), Operand::Register(b)], 64) =
                 (operands, ty.bits())
@@ -222,7 +231,7 @@ impl<'a> Ways<'a> {
     /// What the registers of 64 bits hold that the short way writes. Others that it writes are its own.
     fn short_way(&self, block: &Block) -> Option<Vec<(RegisterId, Divided)>> {
         let (mut results, mut parts) = (Vec::new(), FxHashMap::default());
-        for index in block.instructions.clone() {
+        for index in block.operations.clone() {
             let (to, part) = match self.computed(index)? {
                 (Compute::Convert(convert), &[Operand::Register(to), Operand::Register(from)]) => {
                     if is_between(convert, 64, 32) && !convert.from.is_signed() {
@@ -270,7 +279,7 @@ impl<'a> Ways<'a> {
                 || matches!(*operand, Operand::Address(Base::Register(id), _) if id == register)
         };
         self.body.instructions.iter().zip(0u32..).all(|(instruction, index)| {
-            block.instructions.contains(&index)
+            block.operations.contains(&index)
                 || instruction.guard.is_none_or(|guard| guard.register != register)
                     && !self
                         .body
@@ -319,8 +328,8 @@ impl<'a> Ways<'a> {
         // The numbers are those that have been looked at.
         let since = |number: RegisterId| {
             self.only(number).is_some()
-                || block.instructions.contains(&first)
-                    && (first..block.instructions.end).all(|index| !self.writes(index, number))
+                || block.operations.contains(&first)
+                    && (first..block.operations.end).all(|index| !self.writes(index, number))
         };
         numbers.iter().all(|&number| since(number) && (seen.contains(&number) || self.is_small(number)))
     }
@@ -423,7 +432,7 @@ mod tests {
         let before = module.clone();
         leave_short_ways(&mut module);
         let body = module.functions[0].body.as_ref().expect("a body");
-        (module != before, Graph::new(&module, body, &|_| false).blocks.len())
+        (module != before, blocks(&module, body).len())
     }
 
     #[test]

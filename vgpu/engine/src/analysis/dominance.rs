@@ -1,15 +1,14 @@
 //! Which block all paths from a block lead to first: where lanes that part there are
 //! together again at the latest.
 
-use crate::analysis::graph::Graph;
+use gangway_simt::Block;
 
 /// The immediate post-dominator of each block; none where paths only meet behind the function's
 /// end, or never.
-pub(crate) fn post_dominators(graph: &Graph) -> Vec<Option<u32>> {
-    let blocks = graph.blocks.len();
+pub(crate) fn post_dominators(graph: &[Block]) -> Vec<Option<u32>> {
+    let blocks = graph.len();
     let end = blocks as u32;
     let successors: Vec<Vec<u32>> = graph
-        .blocks
         .iter()
         .map(|block| {
             let successors = block.end.successors();
@@ -126,17 +125,16 @@ impl Tree {
 
 #[cfg(test)]
 mod tests {
-    use super::super::graph::{Block, End};
     use super::*;
-    use gangway_ptx::{Guard, RegisterId};
+    use gangway_simt::{End, Guard};
 
-    fn graph(ends: Vec<End>) -> Graph {
-        let block = |end| Block { instructions: 0..0, collective: None, end };
-        Graph { blocks: ends.into_iter().map(block).collect() }
+    fn graph(ends: Vec<End>) -> Vec<Block> {
+        let block = |end| Block { operations: 0..0, collective: false, end };
+        ends.into_iter().map(block).collect()
     }
 
     fn branch(yes: u32, no: u32) -> End {
-        End::Branch(Guard { register: RegisterId(0), negated: false }, yes, no)
+        End::Branch(Guard { slot: 0, negated: false }, yes, no)
     }
 
     #[test]

@@ -5,11 +5,9 @@
 //! fuel is time. A step back takes what the loop's instructions would take on hardware. An
 //! entered function takes what it would take without its loops.
 
-use gangway_ptx::{Body, Meaning, Module, Opcode, StateSpace};
+use gangway_simt::{Block, End, Function, Kind, Operation, Space};
 
-use crate::analysis::graph::{Block, End, Graph};
-
-/// What an instruction takes in units of the simplest; only the proportions matter.
+/// What an operation takes in units of the simplest; only the proportions matter.
 const MEMORY: u32 = 8;
 const EXCHANGE: u32 = 16;
 const CALL: u32 = 4;
@@ -26,15 +24,15 @@ pub(crate) struct Fuel {
 
 impl Fuel {
     #[must_use]
-    pub fn new(module: &Module, body: &Body, graph: &Graph, abreast: bool) -> Self {
+    pub fn new(code: &Function, abreast: bool) -> Self {
         if !abreast {
             return Fuel { entry: None, steps: Vec::new() };
         }
-        let weights: Vec<u32> = graph.blocks.iter().map(|block| weight(module, body, block)).collect();
+        let weights: Vec<u32> = code.blocks.iter().map(|block| weight(code, block)).collect();
         // Every loop is in one piece, with its head first: it ends where the last step back is
         // made.
-        let mut ends = vec![None; graph.blocks.len()];
-        for (block, number) in graph.blocks.iter().zip(0u32..) {
+        let mut ends = vec![None; code.blocks.len()];
+        for (block, number) in code.blocks.iter().zip(0u32..) {
             for to in block.end.successors().into_iter().filter(|&to| to <= number) {
                 ends[to as usize] = Some(number as usize);
             }
@@ -64,9 +62,9 @@ impl Fuel {
     }
 }
 
-fn weight(module: &Module, body: &Body, block: &Block) -> u32 {
-    let instructions = &body.instructions[block.instructions.start as usize..block.instructions.end as usize];
-    let inside: u32 = instructions.iter().map(|instruction| cost(module.opcode(instruction))).sum();
+fn weight(code: &Function, block: &Block) -> u32 {
+    let operations = &code.operations[block.operations.start as usize..block.operations.end as usize];
+    let inside: u32 = operations.iter().map(cost).sum();
     let end = match block.end {
         End::Call { .. } => CALL,
         _ => 1,
@@ -74,25 +72,13 @@ fn weight(module: &Module, body: &Body, block: &Block) -> u32 {
     inside + end
 }
 
-fn cost(opcode: &Opcode) -> u32 {
-    match opcode.meaning {
-        Meaning::Load(access) | Meaning::Store(access) => match access.space {
-            StateSpace::Global | StateSpace::Generic => MEMORY,
-            _ => 1,
+fn cost(operation: &Operation) -> u32 {
+    match &operation.kind {
+        Kind::Load { access, .. } | Kind::Store { access, .. } => match access.space {
+            Space::Global | Space::Generic => MEMORY,
+            Space::Constant | Space::Shared | Space::Local | Space::Parameters => 1,
         },
-        Meaning::Atomic(_) => EXCHANGE,
-        Meaning::Compute(_)
-        | Meaning::Move { .. }
-        | Meaning::ConvertAddress { .. }
-        | Meaning::IsInSpace(_)
-        | Meaning::Copy(_)
-        | Meaning::Stack(..)
-        | Meaning::Control(_)
-        | Meaning::Barrier(_)
-        | Meaning::Exchange(_)
-        | Meaning::Matrix(_)
-        | Meaning::ActiveMask
-        | Meaning::Fence
-        | Meaning::Hint(_) => 1,
+        Kind::Atomic(_) => EXCHANGE,
+        _ => 1,
     }
 }

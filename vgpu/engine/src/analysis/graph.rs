@@ -8,207 +8,103 @@
 //! Blocks are numbered in the order in which masked code prefers them: topological, with every
 //! loop in one piece. So lanes that wait behind a loop wait for all that are in it.
 
-use gangway_ptx::meaning::{self, Control, Exchange, ExchangeOperation, Matrix};
-use gangway_ptx::{Body, Guard, Instruction, Meaning, Module, Operand};
+use std::ops::Range;
 
-/// A straight line of instructions.
-#[derive(Clone, Debug)]
-pub(crate) struct Block {
-    /// Instructions that run here, by index. Guards are still to be observed.
-    pub instructions: std::ops::Range<u32>,
-    /// The first instruction is a collective one that lanes have to wait at, without regard to its
-    /// guard.
-    pub collective: Option<Collective>,
-    pub end: End,
-}
+use gangway_ptx::meaning::{Control, Exchange};
+use gangway_ptx::{Body, Instruction, Meaning, Module, Operand};
+use gangway_simt::{Block, End, Guard, predecessors};
 
-/// What lanes wait for each other to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Collective {
-    Exchange(ExchangeOperation),
-    /// It is for all lanes of the warp.
-    Matrix(Matrix),
-}
+use crate::analysis::order::order;
 
-/// How a block ends; instructions are given by index, and their guards have been dealt with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Jump(u32),
-    /// To the first block where the guard holds.
-    Branch(Guard, u32, u32),
-    /// `brx.idx`
-    Table {
-        instruction: u32,
-        targets: Vec<u32>,
-    },
-    Barrier {
-        instruction: u32,
-        barrier: meaning::Barrier,
-        next: u32,
-    },
-    Call {
-        instruction: u32,
-        next: u32,
-    },
-    Return,
-    Exit,
-    Trap {
-        instruction: u32,
-    },
-}
-
-impl End {
-    #[must_use]
-    pub fn successors(&self) -> Vec<u32> {
-        match self {
-            End::Jump(to) | End::Barrier { next: to, .. } | End::Call { next: to, .. } => vec![*to],
-            End::Branch(_, yes, no) => vec![*yes, *no],
-            End::Table { targets, .. } => targets.clone(),
-            End::Return | End::Exit | End::Trap { .. } => Vec::new(),
+/// The blocks of a function, with the guards that `guard` makes of its own. A block begins with each
+/// instruction that is `speculative`.
+#[must_use]
+pub(crate) fn blocks(
+    module: &Module,
+    body: &Body,
+    guard: &dyn Fn(gangway_ptx::Guard) -> Guard,
+    speculative: &dyn Fn(u32) -> bool,
+) -> Vec<Block> {
+    // What a block begins with besides what the source says.
+    let alone = |index: u32| {
+        let instruction = &body.instructions[index as usize];
+        match module.opcode(instruction).meaning {
+            Meaning::Control(Control::BranchIndexed) => true,
+            // Lanes that call different functions do so one after the other.
+            Meaning::Control(Control::Call) => !matches!(body.operands(instruction)[1], Operand::Function(_)),
+            _ => speculative(index),
         }
-    }
-
-    /// Whether any of the blocks that may be next is one that `holds`.
-    #[must_use]
-    pub fn leads(&self, holds: impl Fn(u32) -> bool) -> bool {
-        match self {
-            End::Jump(to) | End::Barrier { next: to, .. } | End::Call { next: to, .. } => holds(*to),
-            End::Branch(_, yes, no) => holds(*yes) || holds(*no),
-            End::Table { targets, .. } => targets.iter().any(|&target| holds(target)),
-            End::Return | End::Exit | End::Trap { .. } => false,
-        }
-    }
-
-    fn redirect(&mut self, to: impl Fn(u32) -> u32) {
-        match self {
-            End::Jump(next) | End::Barrier { next, .. } | End::Call { next, .. } => *next = to(*next),
-            End::Branch(_, yes, no) => (*yes, *no) = (to(*yes), to(*no)),
-            End::Table { targets, .. } => targets.iter_mut().for_each(|target| *target = to(*target)),
-            End::Return | End::Exit | End::Trap { .. } => {}
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Graph {
-    /// The entry is block 0.
-    pub blocks: Vec<Block>,
-}
-
-impl Graph {
-    /// A block begins with each instruction that is `speculative`.
-    #[must_use]
-    pub fn new(module: &Module, body: &Body, speculative: &dyn Fn(&Instruction) -> bool) -> Self {
-        // What a block begins with besides what the source says.
-        let alone = |index: u32| {
-            let instruction = &body.instructions[index as usize];
-            match module.opcode(instruction).meaning {
-                Meaning::Control(Control::BranchIndexed) => true,
-                // Lanes that call different functions do so one after the other.
-                Meaning::Control(Control::Call) => {
-                    !matches!(body.operands(instruction)[1], Operand::Function(_))
-                }
-                _ => speculative(instruction),
+    };
+    let mut cutter = Cutter { blocks: Vec::new(), open: None, guard };
+    // The numbers of the blocks that the source's blocks begin with.
+    let mut begins = Vec::with_capacity(body.blocks.len());
+    for block in &body.blocks {
+        let number = cutter.begin(block.instructions.start);
+        begins.push(number);
+        for index in block.instructions.clone() {
+            if alone(index) {
+                cutter.begin(index);
             }
-        };
-        let mut cutter = Cutter { blocks: Vec::new(), open: None };
-        // The numbers of the blocks that the source's blocks begin with.
-        let mut begins = Vec::with_capacity(body.blocks.len());
-        for block in &body.blocks {
-            let number = cutter.begin(block.instructions.start);
-            begins.push(number);
-            for index in block.instructions.clone() {
-                if alone(index) {
-                    cutter.begin(index);
-                }
-                cutter.add(module, body, index);
-            }
+            cutter.add(module, body, index);
         }
-        cutter.begin(body.instructions.len() as u32);
-        cutter.finish(End::Return);
-        let mut blocks = cutter.blocks;
-        // Until here branches name blocks of the source, marked by the top bit.
-        for block in &mut blocks {
-            block.end.redirect(|to| if to & SOURCE != 0 { begins[(to & !SOURCE) as usize] } else { to });
-        }
-        let forward = past_empty(&blocks);
-        for block in &mut blocks {
-            block.end.redirect(|to| forward[to as usize]);
-        }
-        let mut graph = Graph { blocks }.ordered(forward[0]);
-        if graph.join(&alone) { graph.ordered(0) } else { graph }
     }
-
-    /// Makes one block of two that stand one behind the other, where control comes to the second from
-    /// the first alone, and lanes have nothing to look at in between. Whether there are such; their
-    /// second ones are not reached any more.
-    fn join(&mut self, alone: &dyn Fn(u32) -> bool) -> bool {
-        let ways: Vec<usize> = self.predecessors().iter().map(Vec::len).collect();
-        let mut gone = vec![false; self.blocks.len()];
-        for first in 0..self.blocks.len() {
-            while let (false, End::Jump(second)) = (gone[first], &self.blocks[first].end) {
-                let second = *second as usize;
-                let (one, other) = (&self.blocks[first], &self.blocks[second]);
-                let at = other.instructions.start;
-                if first == second
-                    || second == 0
-                    || ways[second] != 1
-                    || other.collective.is_some()
-                    || other.instructions.is_empty()
-                    || one.instructions.end != at
-                    || alone(at)
-                {
-                    break;
-                }
-                let (end, last) = (other.end.clone(), other.instructions.end);
-                gone[second] = true;
-                let one = &mut self.blocks[first];
-                (one.end, one.instructions.end) = (end, last);
-            }
-        }
-        gone.contains(&true)
+    cutter.begin(body.instructions.len() as u32);
+    cutter.finish(End::Return);
+    let mut blocks = cutter.blocks;
+    // Until here branches name blocks of the source, marked by the top bit.
+    for block in &mut blocks {
+        block.end.redirect(|to| if to & SOURCE != 0 { begins[(to & !SOURCE) as usize] } else { to });
     }
-
-    fn ordered(self, entry: u32) -> Self {
-        let order = crate::analysis::order::order(entry, self.blocks.len(), &|block| {
-            self.blocks[block as usize].end.successors()
-        });
-        let mut number = vec![0; self.blocks.len()];
-        for (new, &old) in order.iter().enumerate() {
-            number[old as usize] = new as u32;
-        }
-        let blocks = order.iter().map(|&old| {
-            let mut block = self.blocks[old as usize].clone();
-            block.end.redirect(|to| number[to as usize]);
-            block
-        });
-        Graph { blocks: blocks.collect() }
+    let forward = past_empty(&blocks);
+    for block in &mut blocks {
+        block.end.redirect(|to| forward[to as usize]);
     }
+    let mut blocks = ordered(&blocks, forward[0]);
+    if join(&mut blocks, &alone) { ordered(&blocks, 0) } else { blocks }
+}
 
-    /// By block, whether it is in a loop: those are in one piece.
-    #[must_use]
-    pub fn loops(&self) -> Vec<bool> {
-        let mut loops = vec![false; self.blocks.len()];
-        for (number, block) in self.blocks.iter().enumerate() {
-            for head in
-                block.end.successors().into_iter().map(|head| head as usize).filter(|&head| head <= number)
+/// Makes one block of two that stand one behind the other, where control comes to the second from
+/// the first alone, and lanes have nothing to look at in between. Whether there are such; their
+/// second ones are not reached any more.
+fn join(blocks: &mut [Block], alone: &dyn Fn(u32) -> bool) -> bool {
+    let ways: Vec<usize> = predecessors(blocks).iter().map(Vec::len).collect();
+    let mut gone = vec![false; blocks.len()];
+    for first in 0..blocks.len() {
+        while let (false, End::Jump(second)) = (gone[first], &blocks[first].end) {
+            let second = *second as usize;
+            let (one, other) = (&blocks[first], &blocks[second]);
+            let at = other.operations.start;
+            if first == second
+                || second == 0
+                || ways[second] != 1
+                || other.collective
+                || other.operations.is_empty()
+                || one.operations.end != at
+                || alone(at)
             {
-                loops[head..=number].fill(true);
+                break;
             }
+            let (end, last) = (other.end.clone(), other.operations.end);
+            gone[second] = true;
+            let one = &mut blocks[first];
+            (one.end, one.operations.end) = (end, last);
         }
-        loops
     }
+    gone.contains(&true)
+}
 
-    #[must_use]
-    pub fn predecessors(&self) -> Vec<Vec<u32>> {
-        let mut predecessors = vec![Vec::new(); self.blocks.len()];
-        for (number, block) in self.blocks.iter().enumerate() {
-            for to in block.end.successors() {
-                predecessors[to as usize].push(number as u32);
-            }
-        }
-        predecessors
+fn ordered(blocks: &[Block], entry: u32) -> Vec<Block> {
+    let order = order(entry, blocks.len(), &|block| blocks[block as usize].end.successors());
+    let mut number = vec![0; blocks.len()];
+    for (new, &old) in order.iter().enumerate() {
+        number[old as usize] = new as u32;
     }
+    let blocks = order.iter().map(|&old| {
+        let mut block = blocks[old as usize].clone();
+        block.end.redirect(|to| number[to as usize]);
+        block
+    });
+    blocks.collect()
 }
 
 /// Marks the number of a block of the source.
@@ -227,7 +123,7 @@ fn past_empty(blocks: &[Block]) -> Vec<u32> {
             // A path that comes here again has gone round in a circle.
             forward[block as usize] = block;
             match &blocks[block as usize] {
-                Block { instructions, collective: None, end: End::Jump(to) } if instructions.is_empty() => {
+                Block { operations, collective: false, end: End::Jump(to) } if operations.is_empty() => {
                     block = *to;
                 }
                 _ => break,
@@ -241,27 +137,28 @@ fn past_empty(blocks: &[Block]) -> Vec<u32> {
     forward
 }
 
-struct Cutter {
+struct Cutter<'a> {
     blocks: Vec<Block>,
-    /// The instructions of the block that is being filled, and the collective one that it begins
-    /// with.
-    open: Option<(std::ops::Range<u32>, Option<Collective>)>,
+    /// The instructions of the block that is being filled, and whether it begins with a collective
+    /// one.
+    open: Option<(Range<u32>, bool)>,
+    guard: &'a dyn Fn(gangway_ptx::Guard) -> Guard,
 }
 
-impl Cutter {
+impl Cutter<'_> {
     /// Begins a block, into which control falls from the one before. Its number.
     fn begin(&mut self, at: u32) -> u32 {
         let next = self.blocks.len() as u32 + u32::from(self.open.is_some());
         if self.open.is_some() {
             self.finish(End::Jump(next));
         }
-        self.open = Some((at..at, None));
+        self.open = Some((at..at, false));
         next
     }
 
     fn finish(&mut self, end: End) {
-        if let Some((instructions, collective)) = self.open.take() {
-            self.blocks.push(Block { instructions, collective, end });
+        if let Some((operations, collective)) = self.open.take() {
+            self.blocks.push(Block { operations, collective, end });
         }
     }
 
@@ -290,7 +187,7 @@ impl Cutter {
                 let next = self.next();
                 let end = match control {
                     Control::Branch => match instruction.guard {
-                        Some(guard) => End::Branch(guard, to(operands[0]), next),
+                        Some(guard) => End::Branch((self.guard)(guard), to(operands[0]), next),
                         None => End::Jump(to(operands[0])),
                     },
                     Control::BranchIndexed => {
@@ -299,29 +196,28 @@ impl Cutter {
                         };
                         let blocks = &body.targets[targets.index()].blocks;
                         End::Table {
-                            instruction: index,
+                            operation: index,
                             targets: blocks.iter().map(|block| block.0 | SOURCE).collect(),
                         }
                     }
-                    Control::Call => End::Call { instruction: index, next },
+                    Control::Call => End::Call { operation: index, next },
                     Control::Return => End::Return,
                     Control::Exit => End::Exit,
-                    Control::Trap => End::Trap { instruction: index },
+                    Control::Trap => End::Trap { operation: index },
                 };
                 self.finish(end);
                 self.begin(index + 1);
             }
-            Meaning::Barrier(barrier) => {
+            Meaning::Barrier(_) => {
                 self.own_block(instruction, index);
                 let next = self.next();
-                self.finish(End::Barrier { instruction: index, barrier, next });
+                self.finish(End::Barrier { operation: index, next });
                 self.begin(index + 1);
             }
             // Lanes wait for each other in it.
-            Meaning::Exchange(Exchange { sync: true, op }) => {
-                self.meets(instruction, index, Collective::Exchange(op));
+            Meaning::Exchange(Exchange { sync: true, .. }) | Meaning::Matrix(_) => {
+                self.meets(instruction, index);
             }
-            Meaning::Matrix(matrix) => self.meets(instruction, index, Collective::Matrix(matrix)),
             Meaning::Exchange(Exchange { sync: false, .. })
             | Meaning::Compute(_)
             | Meaning::Move { .. }
@@ -341,12 +237,12 @@ impl Cutter {
     }
 
     /// Begins a block with an instruction that lanes wait for each other at.
-    fn meets(&mut self, instruction: &Instruction, index: u32, collective: Collective) {
+    fn meets(&mut self, instruction: &Instruction, index: u32) {
         self.own_block(instruction, index);
         if instruction.guard.is_none() {
             self.begin(index);
         }
-        self.open = Some((index..index + 1, Some(collective)));
+        self.open = Some((index..index + 1, true));
         if instruction.guard.is_some() {
             self.begin(index + 1);
         }
@@ -356,7 +252,7 @@ impl Cutter {
     fn own_block(&mut self, instruction: &Instruction, index: u32) {
         if let Some(guard) = instruction.guard {
             let own = self.next();
-            self.finish(End::Branch(guard, own, own + 1));
+            self.finish(End::Branch((self.guard)(guard), own, own + 1));
             self.begin(index);
         }
     }

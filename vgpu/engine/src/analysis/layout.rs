@@ -4,21 +4,7 @@ use std::ops::Range;
 
 use gangway_ptx::meaning::{Control, MemoryAccess};
 use gangway_ptx::{Base, Body, Function, Meaning, Module, Operand, StateSpace, Symbol, Variable};
-
-/// Where a named thing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A scalar `.param` variable whose address is never taken: a slot like those of registers.
-    Slot(u32),
-    /// The lanes' values that the caller points to, by the number of the pointer.
-    Argument(u32),
-    /// In the kernel's parameters, at this offset: the same for all lanes.
-    Parameter(u32),
-    /// In each lane's local memory, at this offset from the frame.
-    Local(u32),
-    /// Its address is in the table of symbols.
-    Symbol(u32),
-}
+use gangway_simt::Place;
 
 /// A parameter that is copied between local memory and the caller's pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,15 +193,15 @@ impl Layout {
         offset
     }
 
-    /// Where a symbol is; `None` for functions.
+    /// Where a symbol is.
     #[must_use]
-    pub fn place(&self, symbol: Symbol) -> Option<Place> {
-        Some(match symbol {
+    pub fn place(&self, symbol: Symbol) -> Place {
+        match symbol {
             Symbol::Variable(id) => Place::Symbol(id.0),
-            Symbol::Function(_) => return None,
+            Symbol::Function(id) => Place::Function(id.0),
             Symbol::Local(index) => self.variables[index as usize],
             Symbol::Parameter(index) => self.parameters[index as usize],
             Symbol::Return(index) => self.returns[index as usize],
-        })
+        }
     }
 }

@@ -3,11 +3,10 @@
 //! A register with several elements is as many *slots*. A slot is written under a guard
 //! without ending the life of what was in it.
 
-use gangway_ptx::meaning::Control;
-use gangway_ptx::{Base, Body, Function, Instruction, Meaning, Module, Operand, RegisterId, Type};
+use gangway_ptx::{Body, Module, RegisterId, Type};
+use gangway_simt::{Block, End, Function, Guard, predecessors};
 
-use crate::analysis::graph::{Block, End, Graph};
-use crate::analysis::layout::{Layout, Place};
+use crate::analysis::layout::Layout;
 
 /// The slots of a function: those of its registers, then those of scalar `.param` variables.
 #[derive(Clone, Debug)]
@@ -20,7 +19,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     #[must_use]
-    pub fn new(module: &Module, function: &Function, body: &Body, symbols: u32) -> Self {
+    pub fn new(module: &Module, function: &gangway_ptx::Function, body: &Body, symbols: u32) -> Self {
         let (mut first, mut types) = (Vec::with_capacity(body.registers.len()), Vec::new());
         for register in &body.registers {
             first.push(types.len() as u32);
@@ -32,59 +31,13 @@ impl Slots {
     }
 
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.types.len()
-    }
-
-    #[must_use]
     pub fn of(&self, register: RegisterId, element: u8) -> u32 {
         self.first[register.index()] + u32::from(element)
     }
-}
 
-/// Tells which slots an instruction reads (`false`) and writes (`true`), its guard first.
-pub(crate) fn accesses(
-    module: &Module,
-    body: &Body,
-    slots: &Slots,
-    instruction: &Instruction,
-    tell: &mut dyn FnMut(u32, bool),
-) {
-    if let Some(guard) = instruction.guard {
-        tell(slots.of(guard.register, 0), false);
-    }
-    let opcode = module.opcode(instruction);
-    for (position, &operand) in body.operands(instruction).iter().enumerate() {
-        let writes = match opcode.meaning {
-            // A store may be to a variable that is a slot.
-            Meaning::Control(Control::Call) | Meaning::Store(_) => position == 0,
-            _ => opcode.expected.get(position).is_some_and(|expected| expected.role.writes()),
-        };
-        visit(body, slots, operand, writes, tell);
-    }
-}
-
-fn visit(body: &Body, slots: &Slots, operand: Operand, writes: bool, tell: &mut dyn FnMut(u32, bool)) {
-    match operand {
-        Operand::Register(id) => {
-            for element in 0..body.register(id).vector.max(1) {
-                tell(slots.of(id, element), writes);
-            }
-        }
-        Operand::Negated(id) => tell(slots.of(id, 0), writes),
-        Operand::Component(id, element) => tell(slots.of(id, element), writes),
-        Operand::Address(Base::Register(id), _) => tell(slots.of(id, 0), false),
-        Operand::Address(Base::Symbol(symbol), _) | Operand::Symbol(symbol, _) => {
-            if let Some(Place::Slot(slot)) = slots.layout.place(symbol) {
-                tell(slot, writes);
-            }
-        }
-        Operand::Vector { .. } | Operand::List { .. } => {
-            for &element in body.elements(operand) {
-                visit(body, slots, element, writes, tell);
-            }
-        }
-        _ => {}
+    #[must_use]
+    pub fn guard(&self, guard: gangway_ptx::Guard) -> Guard {
+        Guard { slot: self.of(guard.register, 0), negated: guard.negated }
     }
 }
 
@@ -171,19 +124,6 @@ pub(crate) struct Liveness {
 /// How many slots may live at the beginnings of all blocks together.
 const MOST: usize = 1 << 24;
 
-/// The instructions of a block with the one at its end; that one's guard is a branch elsewhere.
-pub(crate) fn instructions(block: &Block) -> impl Iterator<Item = (u32, bool)> + '_ {
-    let last = match block.end {
-        End::Table { instruction, .. } | End::Barrier { instruction, .. } | End::Call { instruction, .. } => {
-            Some((instruction, true))
-        }
-        _ => None,
-    };
-    let collective = block.collective.is_some();
-    let first = block.instructions.start;
-    block.instructions.clone().map(move |index| (index, collective && index == first)).chain(last)
-}
-
 /// What blocks read before they write it, and what they write whatever guards say: pairs of slot
 /// and block.
 struct Touched {
@@ -192,19 +132,20 @@ struct Touched {
 }
 
 impl Touched {
-    fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Self {
+    fn new(code: &Function) -> Self {
+        let slots = code.slots.len();
         let mut touched = Touched { reads: Vec::new(), writes: Vec::new() };
-        let (mut read, mut written) = (Listed::new(slots.len()), Listed::new(slots.len()));
-        for (block, number) in graph.blocks.iter().zip(0u32..) {
-            for (index, unguarded) in instructions(block) {
-                let instruction = &body.instructions[index as usize];
-                let guarded = instruction.guard.is_some() && !unguarded;
-                accesses(module, body, slots, instruction, &mut |slot, write| {
+        let (mut read, mut written) = (Listed::new(slots), Listed::new(slots));
+        for (block, number) in code.blocks.iter().zip(0u32..) {
+            for (index, unguarded) in block.each_operation() {
+                let operation = &code.operations[index as usize];
+                let guarded = operation.guard.is_some() && !unguarded;
+                operation.each_slot(&mut |slot, write| {
                     if !write && !written.contains(slot) {
                         read.insert(slot);
                     }
                 });
-                accesses(module, body, slots, instruction, &mut |slot, write| {
+                operation.each_slot(&mut |slot, write| {
                     if write && guarded && !written.contains(slot) {
                         read.insert(slot);
                     }
@@ -213,11 +154,10 @@ impl Touched {
                     }
                 });
             }
-            if let End::Branch(guard, ..) = block.end {
-                let slot = slots.of(guard.register, 0);
-                if !written.contains(slot) {
-                    read.insert(slot);
-                }
+            if let End::Branch(guard, ..) = block.end
+                && !written.contains(guard.slot)
+            {
+                read.insert(guard.slot);
             }
             touched.reads.extend(read.take().into_iter().map(|slot| (slot, number)));
             touched.writes.extend(written.take().into_iter().map(|slot| (slot, number)));
@@ -232,13 +172,14 @@ impl Liveness {
     /// Goes from each read backwards to where the slot is written: so it costs what it finds. None
     /// if that is too much.
     #[must_use]
-    pub fn new(module: &Module, body: &Body, slots: &Slots, graph: &Graph) -> Option<Self> {
-        let touched = Touched::new(module, body, slots, graph);
-        let predecessors = graph.predecessors();
-        let mut entering = vec![Vec::new(); graph.blocks.len()];
-        let mut across = Set::new(slots.len());
+    pub fn new(code: &Function) -> Option<Self> {
+        let touched = Touched::new(code);
+        let blocks = code.blocks.len();
+        let predecessors = predecessors(&code.blocks);
+        let mut entering = vec![Vec::new(); blocks];
+        let mut across = Set::new(code.slots.len());
         // By block: one more than the slot that is written there, or found to enter.
-        let (mut writes, mut enters) = (vec![0; graph.blocks.len()], vec![0; graph.blocks.len()]);
+        let (mut writes, mut enters) = (vec![0; blocks], vec![0; blocks]);
         let mut found = 0;
         let mut steps = touched.reads.len() + touched.writes.len();
         let mut writers = touched.writes.iter().peekable();

@@ -1,7 +1,7 @@
 //! What is known of a function before code is made of it, whoever makes it.
 //!
 //! `unit` puts together what the others find out: where registers and variables are (`layout`,
-//! `liveness`), how values run through the lanes (`shape`), the blocks between which lanes part and
+//! `liveness`), what instructions are (`operations`), how values run through the lanes (`shape`), the blocks between which lanes part and
 //! wait (`graph`, `order`), where they meet again (`dominance`, `joins`, `region`), what steps back
 //! cost (`fuel`), in which quotients neighbours agree (`quotients`). `division` goes over a module
 //! before. Nothing here names a generator.
@@ -14,6 +14,7 @@ pub(crate) mod graph;
 pub(crate) mod joins;
 pub(crate) mod layout;
 pub(crate) mod liveness;
+mod operations;
 mod order;
 pub(crate) mod passes;
 pub(crate) mod quotients;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 pub(crate) enum Pass {
     /// Where registers, parameters and variables are: `liveness::Slots` and `layout`.
     Layout,
+    /// What instructions are: `operations`.
+    Operations,
     /// How values run through the lanes: `shape`.
     Shape,
     /// Blocks that are cut where lanes part and wait: `graph`.
@@ -27,8 +29,9 @@ pub(crate) enum Pass {
 }
 
 impl Pass {
-    pub const ALL: [Pass; 9] = [
+    pub const ALL: [Pass; 10] = [
         Pass::Layout,
+        Pass::Operations,
         Pass::Shape,
         Pass::Graph,
         Pass::Liveness,
@@ -42,6 +45,7 @@ impl Pass {
     const fn name(self) -> &'static str {
         match self {
             Pass::Layout => "layout",
+            Pass::Operations => "operations",
             Pass::Shape => "shape",
             Pass::Graph => "graph",
             Pass::Liveness => "liveness",
@@ -96,7 +100,8 @@ mod tests {
         passes.run(Pass::Shape, || ());
         let text = passes.to_string();
         let names: Vec<&str> = text.lines().filter_map(|line| line.split(" us  ").nth(1)).collect();
-        let expected = "layout/shape, 2 times/graph/liveness/fuel/tier/emit/sink tests/machine code";
+        let expected =
+            "layout/operations/shape, 2 times/graph/liveness/fuel/tier/emit/sink tests/machine code";
         assert_eq!(names.join("/"), expected);
     }
 }

@@ -1,9 +1,9 @@
 //! Short stretches that only some lanes run, between a branch and where all meet again. Converged
 //! code runs them itself, with a mask: handing over to masked code costs more than they do.
 
+use gangway_simt::{Block, End, predecessors};
+
 use crate::analysis::dominance::post_dominators;
-use crate::analysis::graph::{Block, End};
-use crate::analysis::liveness::accesses;
 use crate::analysis::shape::Shape;
 use crate::analysis::unit::Unit;
 
@@ -17,7 +17,7 @@ pub(crate) struct Region {
     pub kept: Vec<u32>,
 }
 
-/// How many instructions a region may have.
+/// How many operations a region may have.
 const MOST: usize = 64;
 
 /// What regions are found by.
@@ -29,7 +29,7 @@ pub(crate) struct Regions {
 impl Regions {
     #[must_use]
     pub fn new(unit: &Unit) -> Self {
-        Regions { after: post_dominators(&unit.graph), predecessors: unit.graph.predecessors() }
+        Regions { after: post_dominators(&unit.code.blocks), predecessors: predecessors(&unit.code.blocks) }
     }
 
     /// The region behind the branch at the end of a block, if it is a simple one.
@@ -37,14 +37,13 @@ impl Regions {
     pub fn behind(&self, unit: &Unit, number: u32, yes: u32, no: u32) -> Option<Region> {
         let join = self.after[number as usize].filter(|&join| join > number)?;
         let (yes, no) = (self.chain(unit, number, yes, join)?, self.chain(unit, number, no, join)?);
-        let blocks = || yes.iter().chain(&no).map(|&block| &unit.graph.blocks[block as usize]);
-        if blocks().map(|block| block.instructions.len()).sum::<usize>() > MOST {
+        let blocks = || yes.iter().chain(&no).map(|&block| &unit.code.blocks[block as usize]);
+        if blocks().map(|block| block.operations.len()).sum::<usize>() > MOST {
             return None;
         }
         let mut kept = Vec::new();
-        for index in blocks().flat_map(|block| block.instructions.clone()) {
-            let instruction = &unit.body.instructions[index as usize];
-            accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, write| {
+        for index in blocks().flat_map(|block| block.operations.clone()) {
+            unit.operation(index).each_slot(&mut |slot, write| {
                 let later = |&block: &u32| unit.liveness.enters(block, slot);
                 if write && !kept.contains(&slot) && (later(&join) || no.first().is_some_and(later)) {
                     kept.push(slot);
@@ -64,7 +63,7 @@ impl Regions {
             if block <= before || self.predecessors[block as usize] != [before] {
                 return None;
             }
-            let Block { collective: None, end: End::Jump(next), .. } = &unit.graph.blocks[block as usize]
+            let Block { collective: false, end: End::Jump(next), .. } = &unit.code.blocks[block as usize]
             else {
                 return None;
             };

@@ -2,7 +2,7 @@
 //! steps, or anyhow.
 //!
 //! A shape holds as long as all 32 lanes run together, as they do in converged code. It holds for
-//! all of a register's life. A few instructions keep their shape only under a condition that is
+//! all of a register's life. A few operations keep their shape only under a condition that is
 //! checked when they run. Those are *speculative*: a block begins with each, so that masked code
 //! can take over there.
 //!
@@ -10,17 +10,12 @@
 
 use std::collections::VecDeque;
 
-use gangway_ptx::meaning::{
-    Atomic, Bits, Compute, Conversion, Convert, ExchangeOperation, Integer, MemoryAccess, Part, Shuffle,
-    Stack,
-};
-use gangway_ptx::{
-    Body, Instruction, Meaning, Module, Opcode, Operand, SpecialRegister, StateSpace, Symbol, Type,
+use gangway_simt::{
+    Access, Address, Algebra, Axis, Base, Compute, Exchange, Exchanged, Half, Kind, Meeting, Operation,
+    Operator, Place, Read, Scalar, Shuffle, Source, Space, Special, Stack, To, Write,
 };
 
 use crate::analysis::block::BlockShape;
-use crate::analysis::layout::Place;
-use crate::analysis::liveness::{Slots, accesses};
 
 /// How a value runs through the lanes. The order is from what says most to what says least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +52,7 @@ impl Shape {
 /// Steps beyond this are treated as any value: offsets have to stay within instructions.
 pub(crate) const MOST_STEP: i64 = 1 << 16;
 
-/// How often all instructions are looked at, before it is only those that something has changed
+/// How often all operations are looked at, before it is only those that something has changed
 /// for.
 const PASSES: usize = 4;
 
@@ -74,29 +69,33 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    /// `zero` are slots that may be read before anything has written them: they hold zero in all
-    /// lanes then.
+    /// `types` are those of slots. `zero` are slots that may be read before anything has written
+    /// them: they hold zero in all lanes then. Where `trusts`, values that come from elsewhere are
+    /// taken to be the same in all lanes until they are not.
     #[must_use]
-    pub fn new(module: &Module, body: &Body, slots: &Slots, shape: BlockShape, zero: &[u32]) -> Self {
-        let functions = module.functions.iter();
+    pub fn new(
+        operations: &[Operation],
+        types: &[Scalar],
+        shape: BlockShape,
+        trusts: bool,
+        zero: &[u32],
+    ) -> Self {
         let mut shapes = Shapes {
-            slots: vec![Shape::Nothing; slots.len()],
-            // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the
-            // same.
-            trusts: functions.into_iter().any(|function| function.name.starts_with("GOMP_")),
-            local: vec![false; slots.len()],
+            slots: vec![Shape::Nothing; types.len()],
+            trusts,
+            local: vec![false; types.len()],
             rows: 32 / shape.row.max(1),
         };
         for &slot in zero {
             shapes.slots[slot as usize] = Shape::Uniform;
         }
         let settled = (0..PASSES).any(|_| {
-            crate::work::count(body.instructions.len());
-            let visit = |changed, instruction| changed | shapes.visit(module, body, slots, instruction);
-            !body.instructions.iter().fold(false, visit)
+            crate::work::count(operations.len());
+            let visit = |changed, operation| changed | shapes.visit(operation, types);
+            !operations.iter().fold(false, visit)
         });
         if !settled {
-            shapes.settle(module, body, slots);
+            shapes.settle(operations, types);
         }
         // Registers that nothing writes are zero.
         for shape in &mut shapes.slots {
@@ -107,31 +106,29 @@ impl Shapes {
         shapes
     }
 
-    /// Looks again at those instructions only that read something whose shape has changed. A shape
+    /// Looks again at those operations only that read something whose shape has changed. A shape
     /// changes a few times at most.
-    fn settle(&mut self, module: &Module, body: &Body, slots: &Slots) {
-        let access = |index: u32, tell: &mut dyn FnMut(u32, bool)| {
-            accesses(module, body, slots, &body.instructions[index as usize], tell);
-        };
-        let all = 0..body.instructions.len() as u32;
-        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); slots.len()];
+    fn settle(&mut self, operations: &[Operation], types: &[Scalar]) {
+        let all = 0..operations.len() as u32;
+        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); types.len()];
         for index in all.clone() {
-            access(index, &mut |slot, write| {
+            operations[index as usize].each_slot(&mut |slot, write| {
                 if !write {
                     readers[slot as usize].push(index);
                 }
             });
         }
-        let mut queued = vec![true; body.instructions.len()];
+        let mut queued = vec![true; operations.len()];
         let mut waiting: VecDeque<u32> = all.collect();
         let mut steps = 0;
         while let Some(index) = waiting.pop_front() {
             queued[index as usize] = false;
             steps += 1;
-            if !self.visit(module, body, slots, &body.instructions[index as usize]) {
+            let operation = &operations[index as usize];
+            if !self.visit(operation, types) {
                 continue;
             }
-            access(index, &mut |slot, write| {
+            operation.each_slot(&mut |slot, write| {
                 for &reader in readers[slot as usize].iter().filter(|_| write) {
                     steps += 1;
                     if !std::mem::replace(&mut queued[reader as usize], true) {
@@ -151,25 +148,22 @@ impl Shapes {
         }
     }
 
-    /// The shape of a source operand.
+    /// The shape of a source.
     #[must_use]
-    pub fn of(&self, slots: &Slots, operand: Operand) -> Shape {
-        match operand {
-            Operand::Register(id) | Operand::Negated(id) => self.slots[slots.of(id, 0) as usize],
-            Operand::Component(id, element) => self.slots[slots.of(id, element) as usize],
-            Operand::Special(special) => self.special(special),
-            _ => Shape::Uniform,
+    pub fn of(&self, source: Source) -> Shape {
+        match source {
+            Source::Slot(slot) | Source::Not(slot) => self.slots[slot as usize],
+            Source::Special(special) => self.special(special),
+            Source::Constant(_) | Source::Address(..) => Shape::Uniform,
         }
     }
 
     #[must_use]
-    pub fn special(&self, special: SpecialRegister) -> Shape {
-        use SpecialRegister::*;
+    pub fn special(&self, special: Special) -> Shape {
         match special {
-            TidX => self.steps(1),
-            TidY | TidZ => self.steps(0),
-            Laneid => self.steps(1),
-            LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt => Shape::General,
+            Special::Thread(Axis::X) | Special::Lane => self.steps(1),
+            Special::Thread(Axis::Y | Axis::Z) => self.steps(0),
+            Special::LaneMask(_) => Shape::General,
             _ => Shape::Uniform,
         }
     }
@@ -182,30 +176,48 @@ impl Shapes {
         changed
     }
 
-    fn is_local(&self, slots: &Slots, operand: Operand) -> bool {
-        match operand {
-            Operand::Register(id) => self.local[slots.of(id, 0) as usize],
-            Operand::Component(id, element) => self.local[slots.of(id, element) as usize],
-            Operand::Symbol(symbol, _) => is_local_symbol(slots, symbol),
-            Operand::Address(gangway_ptx::Base::Register(id), _) => self.local[slots.of(id, 0) as usize],
-            Operand::Address(gangway_ptx::Base::Symbol(symbol), _) => is_local_symbol(slots, symbol),
+    /// Whether a source may be an address of local memory.
+    fn is_local(&self, source: Source) -> bool {
+        match source {
+            Source::Slot(slot) => self.local[slot as usize],
+            Source::Address(place, _) => matches!(place, Place::Local(_)),
+            Source::Not(_) | Source::Constant(_) | Source::Special(_) => false,
+        }
+    }
+
+    fn is_local_address(&self, address: &Address) -> bool {
+        match address.base {
+            Base::Slot(slot) => self.local[slot as usize],
+            Base::Place(place) => matches!(place, Place::Local(_)),
+            Base::Absolute => false,
+        }
+    }
+
+    fn any_local(&self, reads: &[Read]) -> bool {
+        reads.iter().any(|read| self.is_local(read.source))
+    }
+
+    /// Whether what an operation writes may be addresses of local memory.
+    fn makes_local(&self, kind: &Kind) -> bool {
+        match kind {
+            Kind::Stack { stack: Stack::Allocate { .. } | Stack::Save { .. }, .. } => true,
+            Kind::ConvertAddress { space, source, .. } => *space == Space::Local || self.is_local(*source),
+            Kind::Compute(Compute { sources, .. })
+            | Kind::Exchange(Exchange { sources, .. })
+            | Kind::Move { sources, .. } => self.any_local(sources),
+            Kind::Repack { sources, .. } | Kind::Store { sources, .. } => {
+                sources.iter().any(|&source| self.is_local(source))
+            }
+            Kind::IsInSpace { source, .. } => self.is_local(*source),
+            // What is in memory, and what a function gives back, is taken for anything else.
             _ => false,
         }
     }
 
-    fn visit(&mut self, module: &Module, body: &Body, slots: &Slots, instruction: &Instruction) -> bool {
-        let opcode = module.opcode(instruction);
-        let operands = body.operands(instruction);
-        let results = self.results(module, body, slots, instruction);
-        let guard = instruction
-            .guard
-            .map_or(Shape::Uniform, |guard| self.slots[slots.of(guard.register, 0) as usize]);
-        let local = match opcode.meaning {
-            Meaning::Load(_) | Meaning::Atomic(Atomic { returns: true, .. }) => false,
-            Meaning::Stack(Stack::Allocate | Stack::Save, _) => true,
-            Meaning::ConvertAddress { space: StateSpace::Local, .. } => true,
-            _ => operands.iter().any(|&operand| self.is_local(slots, operand)),
-        };
+    fn visit(&mut self, operation: &Operation, types: &[Scalar]) -> bool {
+        let results = self.results(&operation.kind, types);
+        let guard = operation.guard.map_or(Shape::Uniform, |guard| self.slots[guard.slot as usize]);
+        let local = !results.is_empty() && self.makes_local(&operation.kind);
         let mut changed = false;
         for (slot, shape) in results {
             let joined = if matches!(guard, Shape::Uniform | Shape::Nothing) {
@@ -221,312 +233,254 @@ impl Shapes {
         changed
     }
 
-    /// What an instruction writes, and in which shape.
-    fn results(
-        &self,
-        module: &Module,
-        body: &Body,
-        slots: &Slots,
-        instruction: &Instruction,
-    ) -> Vec<(u32, Shape)> {
-        let opcode = module.opcode(instruction);
-        let operands = body.operands(instruction);
-        let mut written = Vec::new();
-        crate::analysis::liveness::accesses(module, body, slots, instruction, &mut |slot, write| {
-            if write {
-                written.push(slot);
+    /// What an operation writes, and in which shape.
+    fn results(&self, kind: &Kind, types: &[Scalar]) -> Vec<(u32, Shape)> {
+        let one = |slot: &Option<u32>, shape: Shape| slot.iter().map(|&slot| (slot, shape)).collect();
+        match kind {
+            Kind::Store {
+                address: Address { base: Base::Place(Place::Slot(slot)), .. }, sources, ..
+            } => {
+                let &[source, ..] = &sources[..] else { return Vec::new() };
+                let shape = self.of(source);
+                let whole = match source {
+                    Source::Slot(from) => types[from as usize].bits() == types[*slot as usize].bits(),
+                    _ => false,
+                };
+                vec![(*slot, if whole || shape == Shape::Uniform { shape } else { narrowed(shape) })]
             }
-        });
-        let all = |shape: Shape| written.iter().map(|&slot| (slot, shape)).collect::<Vec<_>>();
-        match opcode.meaning {
-            Meaning::Store(_) => match operands[1] {
-                operand @ (Operand::Register(_) | Operand::Component(..)) => {
-                    let shape = self.of(slots, operand);
-                    let whole = written.first().is_some_and(|&slot| {
-                        let register = register_type(body, operand);
-                        register.is_some_and(|ty| ty.bits() == slots.types[slot as usize].bits())
-                    });
-                    all(if whole || shape == Shape::Uniform { shape } else { self.narrowed(shape) })
-                }
-                _ => all(Shape::Uniform),
+            Kind::Load { access, address, results } => {
+                let shape = self.loaded(*access, address, results, types);
+                results.iter().flatten().map(|&slot| (slot, shape)).collect()
+            }
+            Kind::Atomic(atomic) => one(&atomic.result, Shape::General),
+            Kind::Matrix(matrix) => {
+                matrix.results.iter().filter_map(|(result, _)| Some((result.slot?, Shape::General))).collect()
+            }
+            Kind::Call(call) => {
+                let written = call.results.iter().filter_map(|result| match result.to {
+                    To::Slot(slot) | To::Place(Place::Slot(slot)) => Some(slot),
+                    To::Nothing | To::Place(_) => None,
+                });
+                written.map(|slot| (slot, self.given(types[slot as usize]))).collect()
+            }
+            Kind::Barrier(barrier) => match &barrier.meeting {
+                Meeting::Reduce { result, .. } => one(result, Shape::Uniform),
+                Meeting::Wait | Meeting::Arrive => Vec::new(),
             },
-            Meaning::Load(access) => all(self.loaded(body, slots, access, operands)),
-            Meaning::Atomic(_) | Meaning::Matrix(_) => all(Shape::General),
-            Meaning::Control(_) => {
-                // Only a call writes anything.
-                written.iter().map(|&slot| (slot, self.given(slots.types[slot as usize]))).collect()
+            Kind::ActiveLanes { result }
+            | Kind::Stack { stack: Stack::Allocate { result, .. } | Stack::Save { result }, .. } => {
+                one(result, Shape::Uniform)
             }
-            Meaning::ActiveMask | Meaning::Stack(..) | Meaning::Barrier(_) => all(Shape::Uniform),
-            Meaning::Exchange(exchange) => self.exchanged(slots, exchange.op, operands, &written),
-            Meaning::Move { vector, .. } => self.moved(body, slots, vector, operands, &written),
-            Meaning::Copy(_) | Meaning::Fence | Meaning::Hint(_) => Vec::new(),
-            Meaning::Compute(_) | Meaning::ConvertAddress { .. } | Meaning::IsInSpace(_) => {
-                let shape = self.computed(slots, opcode, operands);
-                written
-                    .iter()
-                    .map(|&slot| match (slots.types[slot as usize], shape) {
-                        // Truth is a bit for each lane, or one for all.
-                        (Type::Pred, Shape::Steps(_)) => (slot, Shape::General),
-                        _ => (slot, shape),
-                    })
-                    .collect()
+            Kind::Exchange(exchange) => self.exchanged(exchange),
+            Kind::Move { sources, results } => {
+                let pairs = results.iter().zip(sources);
+                pairs.filter_map(|(result, read)| Some((result.slot?, self.of(read.source)))).collect()
             }
+            Kind::Repack { sources, results, .. } => {
+                let shapes: Vec<Shape> = sources.iter().map(|&source| self.of(source)).collect();
+                let shape = if shapes.contains(&Shape::Nothing) {
+                    Shape::Nothing
+                } else if shapes.iter().all(|&shape| shape == Shape::Uniform) {
+                    Shape::Uniform
+                } else {
+                    Shape::General
+                };
+                results.iter().flatten().map(|&slot| (slot, shape)).collect()
+            }
+            Kind::Compute(compute) => {
+                let shape = self.computed(compute);
+                let written = compute.results.iter().filter_map(|result| result.slot);
+                written.map(|slot| (slot, truth(types[slot as usize], shape))).collect()
+            }
+            Kind::ConvertAddress { source, result, .. } => one(result, self.of(*source)),
+            Kind::IsInSpace { source, result, .. } => one(result, truth(Scalar::Predicate, self.of(*source))),
+            Kind::Store { .. }
+            | Kind::Stack { stack: Stack::Restore { .. }, .. }
+            | Kind::Copy { .. }
+            | Kind::Fence
+            | Kind::Sleep
+            | Kind::Nothing
+            | Kind::Table { .. }
+            | Kind::Go => Vec::new(),
         }
     }
 
     /// What lanes get from each other.
-    fn exchanged(
-        &self,
-        slots: &Slots,
-        op: ExchangeOperation,
-        operands: &[Operand],
-        written: &[u32],
-    ) -> Vec<(u32, Shape)> {
-        let all = |shape: Shape| written.iter().map(|&slot| (slot, shape)).collect();
-        match op {
-            ExchangeOperation::Shuffle(mode) => {
+    fn exchanged(&self, exchange: &Exchange) -> Vec<(u32, Shape)> {
+        let all = |shape: &dyn Fn(Scalar) -> Shape| {
+            let written = |result: &Write| Some((result.slot?, shape(result.ty)));
+            exchange.results.iter().filter_map(written).collect()
+        };
+        match exchange.operator {
+            Exchanged::Shuffle(mode) => {
+                let [from, by, bounds] = [0, 1, 2].map(|index: usize| exchange.sources[index].source);
                 // From one lane to all.
-                let broadcast = mode == Shuffle::Index
-                    && self.of(slots, operands[3]) == Shape::Uniform
-                    && matches!(operands[4], Operand::Integer(31));
-                let same = self.of(slots, operands[2]) == Shape::Uniform;
+                let broadcast =
+                    mode == Shuffle::Index && self.of(by) == Shape::Uniform && bounds.constant() == Some(31);
+                let same = self.of(from) == Shape::Uniform;
                 let first = if broadcast || same { Shape::Uniform } else { Shape::General };
                 // The predicate is no less than general: it depends on the lane.
-                let shape = |slot: u32| match slots.types[slot as usize] {
-                    Type::Pred if !broadcast => Shape::General,
-                    _ => first,
-                };
-                written.iter().map(|&slot| (slot, shape(slot))).collect()
+                all(&|ty| if ty == Scalar::Predicate && !broadcast { Shape::General } else { first })
             }
             // The leader is the same for all, whether it is itself is not. Either may be unwanted.
-            ExchangeOperation::Elect => {
-                let shape = |slot: u32| match slots.types[slot as usize] {
-                    Type::Pred => Shape::General,
-                    _ => Shape::Uniform,
-                };
-                written.iter().map(|&slot| (slot, shape(slot))).collect()
+            Exchanged::Elect => {
+                all(&|ty| if ty == Scalar::Predicate { Shape::General } else { Shape::Uniform })
             }
-            ExchangeOperation::MatchAny(_) => all(Shape::General),
-            ExchangeOperation::MatchAll(_)
-            | ExchangeOperation::Vote(_)
-            | ExchangeOperation::Reduce(..)
-            | ExchangeOperation::Meet => all(Shape::Uniform),
+            Exchanged::MatchAny => all(&|_| Shape::General),
+            Exchanged::MatchAll | Exchanged::Vote(_) | Exchanged::Reduce | Exchanged::Nothing => {
+                all(&|_| Shape::Uniform)
+            }
         }
     }
 
     /// The shape of an argument or a result: what is said here is checked where it comes in.
     #[must_use]
-    pub fn given(&self, ty: Type) -> Shape {
+    pub fn given(&self, ty: Scalar) -> Shape {
         let number = !ty.is_float() && matches!(ty.bits(), 32 | 64);
         if self.trusts && number { Shape::Uniform } else { Shape::General }
     }
 
-    fn narrowed(&self, shape: Shape) -> Shape {
-        match shape {
-            Shape::Steps(step) if step != 0 => Shape::General,
-            other => other,
-        }
-    }
-
-    fn moved(
-        &self,
-        body: &Body,
-        slots: &Slots,
-        vector: u8,
-        operands: &[Operand],
-        written: &[u32],
-    ) -> Vec<(u32, Shape)> {
-        let sources: Vec<Operand> = elements(body, operands[1]);
-        let shapes: Vec<Shape> = sources.iter().map(|&source| self.of(slots, source)).collect();
-        if sources.len() == written.len() && (vector > 1 || sources.len() == 1) {
-            return written.iter().copied().zip(shapes).collect();
-        }
-        let uniform = shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Nothing));
-        let shape = if shapes.contains(&Shape::Nothing) {
-            Shape::Nothing
-        } else if uniform {
-            Shape::Uniform
-        } else {
-            Shape::General
-        };
-        written.iter().map(|&slot| (slot, shape)).collect()
-    }
-
     /// What a load gives: the same where the address is.
-    fn loaded(&self, body: &Body, slots: &Slots, access: MemoryAccess, operands: &[Operand]) -> Shape {
-        match operands[1] {
-            Operand::Address(gangway_ptx::Base::Symbol(symbol), _) => match slots.layout.place(symbol) {
-                Some(Place::Slot(slot)) => {
-                    let shape = self.slots[slot as usize];
-                    let wider = elements(body, operands[0]).iter().any(|&target| {
-                        register_type(body, target)
-                            .is_some_and(|ty| ty.bits() > slots.types[slot as usize].bits())
-                    });
-                    if wider { self.narrowed(shape) } else { shape }
-                }
-                Some(Place::Parameter(_)) => Shape::Uniform,
-                Some(Place::Symbol(_)) => Shape::Uniform,
-                Some(Place::Argument(_)) => self.given(access.ty),
-                Some(Place::Local(_)) | None => Shape::General,
-            },
-            Operand::Address(gangway_ptx::Base::Register(id), _) => {
-                let shape = self.slots[slots.of(id, 0) as usize];
-                match (shape, access.space) {
-                    (Shape::Nothing, _) => Shape::Nothing,
-                    (_, StateSpace::Local | StateSpace::Param) => Shape::General,
-                    (Shape::Uniform, StateSpace::Generic) if self.is_local(slots, operands[1]) => {
-                        Shape::General
-                    }
-                    (Shape::Uniform, _) => Shape::Uniform,
-                    // What rows load that have one address each is checked as they do it; generic
-                    // addresses are not.
-                    (Shape::Steps(0), StateSpace::Shared) => Shape::Steps(0),
-                    _ => Shape::General,
-                }
+    fn loaded(&self, access: Access, address: &Address, results: &[Option<u32>], types: &[Scalar]) -> Shape {
+        match address.base {
+            Base::Place(Place::Slot(slot)) => {
+                let shape = self.slots[slot as usize];
+                let bits = types[slot as usize].bits();
+                let wider = results.iter().flatten().any(|&target| types[target as usize].bits() > bits);
+                if wider { narrowed(shape) } else { shape }
             }
-            _ => Shape::Uniform,
+            Base::Place(Place::Parameter(_) | Place::Symbol(_)) => Shape::Uniform,
+            Base::Place(Place::Argument(_)) => self.given(access.ty),
+            Base::Place(Place::Local(_) | Place::Function(_)) => Shape::General,
+            Base::Slot(slot) => match (self.slots[slot as usize], access.space) {
+                (Shape::Nothing, _) => Shape::Nothing,
+                (_, Space::Local | Space::Parameters) => Shape::General,
+                (Shape::Uniform, Space::Generic) if self.local[slot as usize] => Shape::General,
+                (Shape::Uniform, _) => Shape::Uniform,
+                // What rows load that have one address each is checked as they do it; generic
+                // addresses are not.
+                (Shape::Steps(0), Space::Shared) => Shape::Steps(0),
+                _ => Shape::General,
+            },
+            Base::Absolute => Shape::Uniform,
         }
     }
 
-    /// The shape of what an instruction computes from values alone.
-    fn computed(&self, slots: &Slots, opcode: &Opcode, operands: &[Operand]) -> Shape {
-        let mut shapes = Vec::with_capacity(4);
-        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
-            if !expected.role.writes() && operand != Operand::Absent {
-                shapes.push(self.of(slots, operand));
-            }
-        }
+    /// The shape of what is computed from values alone.
+    fn computed(&self, compute: &Compute) -> Shape {
+        let shapes: Vec<Shape> = compute.sources.iter().map(|read| self.of(read.source)).collect();
         if shapes.contains(&Shape::Nothing) {
             return Shape::Nothing;
         }
-        if shapes.iter().all(|&shape| shape == Shape::Uniform) && !opcode.meaning.carries() {
+        if shapes.iter().all(|&shape| shape == Shape::Uniform) && !compute.carries {
             return Shape::Uniform;
         }
-        if shapes.contains(&Shape::General) || opcode.meaning.carries() {
+        if shapes.contains(&Shape::General) || compute.carries {
             return Shape::General;
         }
         if shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Steps(0))) {
             // The same in each row; predicates are bits of lanes.
-            let predicates = opcode.expected.iter().any(|expected| expected.ty == Some(Type::Pred));
-            return if predicates { Shape::General } else { Shape::Steps(0) };
+            return if has_predicates(compute) { Shape::General } else { Shape::Steps(0) };
         }
-        match steps_of(opcode.meaning, operands, &shapes) {
+        match steps_of(compute, &shapes) {
             Some(step) => self.steps(step),
             None => Shape::General,
         }
     }
 
-    /// Whether an instruction has the shape that is said of it only if something holds that has to
-    /// be checked.
+    /// Whether an operation has the shape that is said of it only if something holds that has to be
+    /// checked.
     #[must_use]
-    pub fn is_speculative(&self, slots: &Slots, opcode: &Opcode, operands: &[Operand]) -> bool {
-        match opcode.meaning {
-            Meaning::Load(access) => self.is_speculative_load(slots, access, operands),
-            Meaning::Compute(compute) if widens(compute) => {
-                matches!(self.computed(slots, opcode, operands), Shape::Steps(step) if step != 0)
-            }
+    pub fn is_speculative(&self, operation: &Operation) -> bool {
+        match &operation.kind {
+            Kind::Load { access, address, .. } => self.is_speculative_load(*access, address),
+            Kind::Compute(compute) => self.is_speculative_compute(compute),
             _ => false,
         }
+    }
+
+    #[must_use]
+    pub fn is_speculative_compute(&self, compute: &Compute) -> bool {
+        widens(compute) && matches!(self.computed(compute), Shape::Steps(step) if step != 0)
     }
 
     /// The same for a load, whose generic address must not be one of local memory.
     #[must_use]
-    pub fn is_speculative_load(&self, slots: &Slots, access: MemoryAccess, operands: &[Operand]) -> bool {
-        match operands[1] {
-            Operand::Address(gangway_ptx::Base::Register(id), _) => {
-                access.space == StateSpace::Generic
-                    && self.slots[slots.of(id, 0) as usize] == Shape::Uniform
-                    && !self.is_local(slots, operands[1])
-            }
-            _ => false,
-        }
+    pub fn is_speculative_load(&self, access: Access, address: &Address) -> bool {
+        let uniform = |slot: u32| self.slots[slot as usize] == Shape::Uniform;
+        access.space == Space::Generic
+            && address.slot().is_some_and(uniform)
+            && !self.is_local_address(address)
     }
 }
 
-fn is_local_symbol(slots: &Slots, symbol: Symbol) -> bool {
-    matches!(slots.layout.place(symbol), Some(Place::Local(_)))
-}
-
-fn elements(body: &Body, operand: Operand) -> Vec<Operand> {
-    match operand {
-        Operand::Vector { .. } => body.elements(operand).to_vec(),
-        Operand::Register(id) if body.register(id).vector > 1 => {
-            (0..body.register(id).vector).map(|element| Operand::Component(id, element)).collect()
-        }
-        other => vec![other],
+/// Truth is a bit for each lane, or one for all.
+fn truth(ty: Scalar, shape: Shape) -> Shape {
+    match (ty, shape) {
+        (Scalar::Predicate, Shape::Steps(_)) => Shape::General,
+        _ => shape,
     }
 }
 
-fn register_type(body: &Body, operand: Operand) -> Option<Type> {
-    match operand {
-        Operand::Register(id) | Operand::Component(id, _) => Some(body.register(id).ty),
-        _ => None,
+fn narrowed(shape: Shape) -> Shape {
+    match shape {
+        Shape::Steps(step) if step != 0 => Shape::General,
+        other => other,
     }
 }
 
-/// Whether an instruction makes 64 bits of 32: steps stay equal if no lane is beyond the limit of
-/// 32 bits.
-pub(crate) fn widens(compute: Compute) -> bool {
+/// Whether any of what is read or written is a predicate.
+pub(crate) fn has_predicates(compute: &Compute) -> bool {
+    compute.sources.iter().any(|read| read.ty == Scalar::Predicate)
+        || compute.results.iter().any(|result| result.ty == Scalar::Predicate)
+}
+
+/// Whether 64 bits are made of 32: steps stay equal if no lane is beyond the limit of 32 bits.
+pub(crate) fn widens(compute: &Compute) -> bool {
     widened(compute).is_some()
 }
 
-/// The type of what an instruction widens from 32 bits to 64, and how many of its sources have it.
-pub(crate) fn widened(compute: Compute) -> Option<(Type, usize)> {
-    match compute {
-        Compute::Convert(Convert { to, from, .. }) => {
-            (to.bits() == 64 && from.bits() == 32).then_some((from, 1))
-        }
-        Compute::Integer { op: Integer::Mul(Part::Wide) | Integer::Mad { part: Part::Wide, .. }, ty } => {
-            (ty.bits() == 32).then_some((ty, 2))
-        }
-        _ => None,
-    }
+/// The type of what is widened from 32 bits to 64, and how many of the sources have it.
+pub(crate) fn widened(compute: &Compute) -> Option<(Scalar, usize)> {
+    let Algebra { operator, ty } = compute.algebra?;
+    let sources = match operator {
+        Operator::Convert { to, .. } if to.bits() == 64 => 1,
+        Operator::Multiply(Half::Both) | Operator::MultiplyAdd(Half::Both) => 2,
+        _ => return None,
+    };
+    (ty.bits() == 32).then_some((ty, sources))
 }
 
-/// The steps of a result whose operands have steps, given the shapes of the sources; `None` where
-/// they are not equal in general.
-pub(crate) fn steps_of(meaning: Meaning, operands: &[Operand], shapes: &[Shape]) -> Option<i64> {
+/// The steps of a result whose sources have steps, given their shapes; `None` where they are not equal
+/// in general.
+pub(crate) fn steps_of(compute: &Compute, shapes: &[Shape]) -> Option<i64> {
     let step = |index: usize| shapes.get(index).and_then(|shape| shape.step());
-    let constant = |index: usize| match operands.get(index) {
-        Some(&Operand::Integer(value)) => Some(value),
-        _ => None,
-    };
+    let constant = |index: usize| compute.sources.get(index).and_then(|read| read.source.constant());
     // A product has equal steps if one factor is the same constant in all lanes.
-    let product = || match (constant(1), constant(2)) {
+    let product = || match (constant(0), constant(1)) {
         _ if step(0) == Some(0) && step(1) == Some(0) => Some(0),
         (_, Some(by)) => step(0)?.checked_mul(by),
         (Some(by), _) => step(1)?.checked_mul(by),
         _ => None,
     };
-    let fits = |ty: Type| matches!(ty.bits(), 32 | 64);
-    match meaning {
-        Meaning::ConvertAddress { .. } => step(0),
-        Meaning::Compute(Compute::Integer { op, ty }) if fits(ty) => match op {
-            Integer::Add { sat: false } => step(0)?.checked_add(step(1)?),
-            Integer::Sub { sat: false } => step(0)?.checked_sub(step(1)?),
-            Integer::Neg => step(0)?.checked_neg(),
-            Integer::Mul(Part::Low | Part::Wide) => product(),
-            Integer::Mad { part: Part::Low | Part::Wide, sat: false } => product()?.checked_add(step(2)?),
-            Integer::Add { sat: true }
-            | Integer::Sub { sat: true }
-            | Integer::Mul(Part::High)
-            | Integer::Mad { .. }
-            | Integer::Mul24 { .. }
-            | Integer::Mad24 { .. }
-            | Integer::Sad
-            | Integer::Div
-            | Integer::Rem
-            | Integer::Abs
-            | Integer::Min { .. }
-            | Integer::Max { .. } => None,
-        },
-        Meaning::Compute(Compute::Bits { op: Bits::ShiftLeft, ty }) if fits(ty) => {
-            let by = constant(2).filter(|&by| (0..32).contains(&by))?;
+    match compute.algebra?.operator {
+        Operator::Add => step(0)?.checked_add(step(1)?),
+        Operator::Subtract => step(0)?.checked_sub(step(1)?),
+        Operator::Negate => step(0)?.checked_neg(),
+        Operator::Multiply(Half::Low | Half::Both) => product(),
+        Operator::MultiplyAdd(Half::Low | Half::Both) => product()?.checked_add(step(2)?),
+        Operator::ShiftLeft => {
+            let by = constant(1).filter(|by| (0..32).contains(by))?;
             step(0)?.checked_mul(1 << by)
         }
-        Meaning::Compute(Compute::Convert(Convert {
-            between: Conversion::Integers, to, from, mode, ..
-        })) => (fits(to) && fits(from) && !mode.sat).then(|| step(0))?,
-        _ => None,
+        Operator::Convert { exact: true, .. } => step(0),
+        Operator::Multiply(Half::High)
+        | Operator::MultiplyAdd(Half::High)
+        | Operator::Divide
+        | Operator::Remainder
+        | Operator::And
+        | Operator::ShiftRight
+        | Operator::Convert { exact: false, .. }
+        | Operator::Compare(_) => None,
     }
 }

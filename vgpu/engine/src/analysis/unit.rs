@@ -1,15 +1,18 @@
 //! What is known of a function before code is made of it, and what is refused.
 
-use gangway_ptx::{Body, Function, Instruction, Module, Operand, Type};
+use gangway_ptx::{Meaning, Module, Type};
+use gangway_simt::{Compute, End, Function, Kind, Operation, Place, Scalar, Sequence, Target};
 
 use crate::abi::Flavour;
 use crate::analysis::block::BlockShape;
 use crate::analysis::fuel::Fuel;
-use crate::analysis::graph::{End, Graph};
+use crate::analysis::graph::blocks;
+use crate::analysis::layout::Layout;
 use crate::analysis::liveness::{Liveness, Slots};
+use crate::analysis::operations::{operations, scalar};
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::shape::{Shape, Shapes};
-use crate::lower::Features;
+use crate::lower::{self, Features, Operand};
 
 /// Why no code is made of a function: the interpreter has to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,20 +37,24 @@ pub struct Request<'a> {
     pub waits: &'a [bool],
 }
 
+/// What generators make code of: a function, and all that is known of it.
 pub(crate) struct Unit<'a> {
-    pub module: &'a Module,
+    module: &'a Module,
     /// The function's index in the module.
     pub index: u32,
-    pub function: &'a Function,
-    pub body: &'a Body,
-    pub slots: Slots,
+    pub name: &'a str,
+    /// Whether it is a kernel.
+    pub entry: bool,
+    pub code: Function,
+    pub layout: Layout,
+    /// The numbers of the arguments that are taken to be the same in all lanes, with their types.
+    pub alike: Vec<(u32, Scalar)>,
     pub shapes: Shapes,
-    pub graph: Graph,
     pub fuel: Fuel,
     pub liveness: Liveness,
-    pub features: Features,
     pub shape: BlockShape,
     pub check: bool,
+    features: Features,
     /// For each function of the module, whether lanes may wait in it for others of their warp.
     waits: &'a [bool],
     /// Where slots that live across blocks are in the frame, by slot; 0 for others.
@@ -70,21 +77,30 @@ impl<'a> Unit<'a> {
             return refuse("registers of type .b128");
         }
         let slots = passes.run(Pass::Layout, || Slots::new(module, function, body, request.symbols));
+        let mut code =
+            Function { slots: slots.types.iter().map(|&ty| scalar(ty)).collect(), ..Function::default() };
+        code.operations = match passes.run(Pass::Operations, || operations(module, body, &slots)) {
+            Ok(operations) => operations,
+            Err(opcode) => return refuse(&format!("an operand of '{opcode}'")),
+        };
+        // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the same.
+        let trusts = module.functions.iter().any(|function| function.name.starts_with("GOMP_"));
         let mut analyse = |zero: &[u32]| {
-            let shapes = passes.run(Pass::Shape, || Shapes::new(module, body, &slots, request.shape, zero));
-            let speculative = |instruction: &Instruction| {
-                shapes.is_speculative(&slots, module.opcode(instruction), body.operands(instruction))
-            };
-            let graph = passes.run(Pass::Graph, || Graph::new(module, body, &speculative));
-            let liveness = passes.run(Pass::Liveness, || Liveness::new(module, body, &slots, &graph))?;
-            Some((shapes, graph, liveness))
+            let shapes = passes
+                .run(Pass::Shape, || Shapes::new(&code.operations, &code.slots, request.shape, trusts, zero));
+            code.blocks = passes.run(Pass::Graph, || {
+                let speculative = |index: u32| shapes.is_speculative(&code.operations[index as usize]);
+                blocks(module, body, &|guard| slots.guard(guard), &speculative)
+            });
+            let liveness = passes.run(Pass::Liveness, || Liveness::new(&code))?;
+            Some((shapes, liveness))
         };
         let Some(mut analysed) = analyse(&[]) else {
             return refuse("too many registers that live across blocks");
         };
         // What is read before it is written is zero, also where its values step from lane to lane
         // elsewhere. That is seldom, so only then all is looked at again.
-        let (shapes, _, liveness) = &analysed;
+        let (shapes, liveness) = &analysed;
         let unwritten = liveness.entering(0);
         if unwritten
             .iter()
@@ -96,69 +112,67 @@ impl<'a> Unit<'a> {
             };
             analysed = again;
         }
-        let (shapes, graph, liveness) = analysed;
-        let fuel = passes.run(Pass::Fuel, || Fuel::new(module, body, &graph, request.abreast));
-        let mut frame = crate::frame::size(graph.blocks.len());
-        let mut homes = vec![0; slots.len()];
+        let (shapes, liveness) = analysed;
+        let fuel = passes.run(Pass::Fuel, || Fuel::new(&code, request.abreast));
+        let mut frame = crate::frame::size(code.blocks.len());
+        let mut homes = vec![0; code.slots.len()];
         for slot in liveness.across.iter() {
             homes[slot as usize] = frame;
-            frame += match slots.types[slot as usize] {
-                Type::Pred => 16,
-                ty if ty.bits() > 32 => 256,
+            frame += match code.slots[slot as usize] {
+                Scalar::Predicate => 16,
+                ty if ty.is_wide() => 256,
                 _ => 128,
             };
             if frame > MOST_FRAME {
                 return refuse("too many registers that live at once");
             }
         }
-        let unit = Unit {
+        let layout = slots.layout;
+        let arguments = layout.parameters.iter().zip(&function.parameters);
+        let alike = arguments.filter_map(|(&place, parameter)| {
+            let Place::Argument(number) = place else { return None };
+            let ty = scalar(parameter.ty);
+            (shapes.given(ty) == Shape::Uniform).then_some((number, ty))
+        });
+        let alike = alike.collect();
+        Ok(Unit {
             module,
             index: request.function,
-            function,
-            body,
-            slots,
+            name: &function.name,
+            entry: function.entry,
+            code,
+            layout,
+            alike,
             shapes,
-            graph,
             fuel,
             liveness,
-            features,
             shape: request.shape,
             check: request.check,
+            features,
             waits: request.waits,
             homes,
             frame,
-        };
-        unit.check_operands()?;
-        Ok(unit)
+        })
     }
 
-    /// Operands that the emitter does not know would be wrong only in modules that the verifier has
-    /// not seen.
-    fn check_operands(&self) -> Result<(), Refused> {
-        for block in &self.graph.blocks {
-            for index in block.instructions.clone() {
-                let instruction = &self.body.instructions[index as usize];
-                let opcode = self.module.opcode(instruction);
-                for (&operand, expected) in self.body.operands(instruction).iter().zip(&opcode.expected) {
-                    let odd = matches!(operand, Operand::Sink) && !expected.role.writes()
-                        || matches!(
-                            operand,
-                            Operand::List { .. } | Operand::Function(_) | Operand::Prototype(_)
-                        );
-                    if odd {
-                        return Err(Refused(format!("an operand of '{opcode}' in '{}'", self.function.name)));
-                    }
-                }
-            }
-        }
-        Ok(())
+    #[must_use]
+    pub fn operation(&self, index: u32) -> &Operation {
+        &self.code.operations[index as usize]
+    }
+
+    /// What is computed of operands of which this much is known; none where only helpers know it.
+    #[must_use]
+    pub fn sequence(&self, compute: &Compute, operands: &[Operand]) -> Option<Sequence> {
+        let opcode = &self.module.opcodes[compute.opcode as usize];
+        let Meaning::Compute(meaning) = opcode.meaning else { return None };
+        lower::pure(meaning, &opcode.expected, operands, self.features)
     }
 
     /// Whether it may use so much of the stack that too little is left. A kernel that calls nothing
     /// has only its frame.
     #[must_use]
     pub fn checks_stack(&self) -> bool {
-        !self.function.entry || self.graph.blocks.iter().any(|block| matches!(block.end, End::Call { .. }))
+        !self.entry || self.code.blocks.iter().any(|block| matches!(block.end, End::Call { .. }))
     }
 
     /// Whether lanes may wait in the function for others of their warp. Others can then go on
@@ -168,30 +182,32 @@ impl<'a> Unit<'a> {
         self.waits[self.index as usize]
     }
 
-    /// Whether lanes may wait in what an instruction calls.
+    /// Whether lanes may wait in what an operation calls.
     #[must_use]
-    pub fn calls_what_waits(&self, instruction: u32) -> bool {
-        match self.body.operands(&self.body.instructions[instruction as usize])[1] {
-            Operand::Function(id) => self.waits[id.index()],
-            _ => true,
+    pub fn calls_what_waits(&self, operation: u32) -> bool {
+        match &self.operation(operation).kind {
+            Kind::Call(call) => match call.target {
+                Target::Function(index) => self.waits[index as usize],
+                Target::Address { .. } => true,
+            },
+            _ => false,
         }
     }
 
-    /// Whether the function that an instruction calls is only known when it runs.
+    /// Whether the function that an operation calls is only known when it runs.
     #[must_use]
-    pub fn calls_by_address(&self, instruction: u32) -> bool {
-        let operands = self.body.operands(&self.body.instructions[instruction as usize]);
-        !matches!(operands[1], Operand::Function(_))
+    pub fn calls_by_address(&self, operation: u32) -> bool {
+        matches!(&self.operation(operation).kind, Kind::Call(call) if matches!(call.target, Target::Address { .. }))
     }
 
     /// The blocks behind whose end lanes may go on after they have waited: at a barrier, or in a
     /// function.
     #[must_use]
     pub fn left(&self) -> Vec<u32> {
-        let ends = self.graph.blocks.iter().zip(0u32..);
+        let ends = self.code.blocks.iter().zip(0u32..);
         let left = ends.filter(|(block, _)| match block.end {
             End::Barrier { .. } => true,
-            End::Call { instruction, .. } => self.calls_what_waits(instruction),
+            End::Call { operation, .. } => self.calls_what_waits(operation),
             _ => false,
         });
         left.map(|(_, number)| number).collect()

@@ -5,13 +5,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use gangway_ptx::{RegisterId, Type};
+use gangway_ptx::{Function, Module, RegisterId};
+use gangway_simt::{Block, End, Place, Scalar, loops};
 
 use super::tests::with_unit;
 use crate::abi::Flavour;
-use crate::analysis::graph::End;
 use crate::analysis::joins::joins;
-use crate::analysis::layout::Place;
 use crate::analysis::quotients::divides;
 use crate::analysis::shape::Shape;
 use crate::analysis::unit::Unit;
@@ -31,29 +30,35 @@ fn analyses_find_what_is_written_down() {
         let source = text.split("//=").next().unwrap_or_default();
         let module = gangway_ptx::parse(source).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let abreast = source.starts_with("// abreast\n");
-        let found = with_unit(&module, abreast, describe);
+        let (names, function) = (names(&module), last(&module));
+        let found = with_unit(&module, abreast, |unit| Shown { unit, names, function }.describe());
         gangway_commands::golden(&file, &format!("{source}{found}"));
     }
 }
 
-/// All sections.
-fn describe(unit: &Unit) -> String {
-    let mut text = String::new();
-    for (section, lines) in [
-        ("layout", layout(unit)),
-        ("shape", shape(unit)),
-        ("graph", graph(unit)),
-        ("liveness", liveness(unit)),
-        ("joins", vec![list("blocks", joins(unit).iter().map(ToString::to_string))]),
-        ("turns", turns(unit)),
-        ("fuel", fuel(unit)),
-        ("tier", tiers(unit)),
-    ] {
-        for line in lines {
-            let _ = writeln!(text, "//= {section}: {line}");
-        }
-    }
-    text
+/// The kernel.
+fn last(module: &Module) -> &Function {
+    module.functions.last().expect("a kernel")
+}
+
+/// The names of slots: registers, with the element if there are several.
+fn names(module: &Module) -> Vec<String> {
+    let body = last(module).body.as_ref().expect("a kernel");
+    let registers = body.registers.iter().zip(0u32..).flat_map(|(register, id)| {
+        let name = body.register_name(RegisterId(id));
+        (0..register.vector.max(1)).map(move |element| match register.vector {
+            0 | 1 => name.clone(),
+            _ => format!("{name}.{element}"),
+        })
+    });
+    registers.collect()
+}
+
+/// What is shown of a unit.
+struct Shown<'a> {
+    unit: &'a Unit<'a>,
+    names: Vec<String>,
+    function: &'a Function,
 }
 
 fn list(what: &str, of: impl IntoIterator<Item = String>) -> String {
@@ -61,113 +66,135 @@ fn list(what: &str, of: impl IntoIterator<Item = String>) -> String {
     if all.is_empty() { format!("{what} none") } else { format!("{what} {}", all.join(" ")) }
 }
 
-/// A slot's register, with the element if there are several; or its number.
-fn name(unit: &Unit, slot: u32) -> String {
-    for (id, register) in
-        unit.body.registers.iter().zip(0u32..).map(|(register, id)| (RegisterId(id), register))
-    {
-        for element in 0..register.vector.max(1) {
-            if unit.slots.of(id, element) == slot {
-                let name = unit.body.register_name(id);
-                return if register.vector > 1 { format!("{name}.{element}") } else { name };
+impl Shown<'_> {
+    /// All sections.
+    fn describe(&self) -> String {
+        let joins = joins(self.unit);
+        let mut text = String::new();
+        for (section, lines) in [
+            ("layout", self.layout()),
+            ("operations", self.operations()),
+            ("shape", self.shape()),
+            ("graph", self.graph()),
+            ("liveness", self.liveness()),
+            ("joins", vec![list("blocks", joins.iter().map(ToString::to_string))]),
+            ("turns", self.turns()),
+            ("fuel", self.fuel()),
+            ("tier", self.tiers()),
+        ] {
+            for line in lines {
+                let _ = writeln!(text, "//= {section}: {line}");
             }
         }
+        text
     }
-    format!("slot{slot}")
-}
 
-fn layout(unit: &Unit) -> Vec<String> {
-    let place = |place: &Place| match place {
-        Place::Slot(slot) => format!("in {}", name(unit, *slot)),
-        Place::Argument(number) => format!("behind pointer {number}"),
-        Place::Parameter(offset) => format!("in the kernel's parameters at {offset}"),
-        Place::Local(offset) => format!("in local memory at {offset}"),
-        Place::Symbol(index) => format!("symbol {index}"),
-    };
-    let layout = &unit.slots.layout;
-    let parameters = unit.function.parameters.iter().zip(&layout.parameters);
-    let variables = unit.body.variables.iter().zip(&layout.variables);
-    let mut lines: Vec<String> = parameters
-        .chain(variables)
-        .map(|(variable, at)| format!("{} {}", variable.name, place(at)))
-        .collect();
-    lines.push(format!("{} bytes of local memory", layout.local));
-    lines
-}
+    fn name(&self, slot: u32) -> String {
+        self.names.get(slot as usize).cloned().unwrap_or_else(|| format!("slot{slot}"))
+    }
 
-/// What does not differ anyhow.
-fn shape(unit: &Unit) -> Vec<String> {
-    let known = (0u32..).zip(&unit.shapes.slots).filter_map(|(slot, shape)| {
-        let shape = match shape {
-            Shape::Nothing => "nothing".to_owned(),
-            Shape::Uniform => "uniform".to_owned(),
-            Shape::Steps(step) => format!("steps {step}"),
-            Shape::General => "general".to_owned(),
+    fn layout(&self) -> Vec<String> {
+        let place = |place: &Place| match place {
+            Place::Slot(slot) => format!("in {}", self.name(*slot)),
+            Place::Argument(number) => format!("behind pointer {number}"),
+            Place::Parameter(offset) => format!("in the kernel's parameters at {offset}"),
+            Place::Local(offset) => format!("in local memory at {offset}"),
+            Place::Symbol(index) => format!("symbol {index}"),
+            Place::Function(index) => format!("function {index}"),
         };
-        (unit.slots.types[slot as usize] != Type::Pred || shape != "general")
-            .then(|| format!("{} {shape}", name(unit, slot)))
-    });
-    known.collect()
-}
+        let layout = &self.unit.layout;
+        let parameters = self.function.parameters.iter().zip(&layout.parameters);
+        let variables =
+            self.function.body.iter().flat_map(|body| body.variables.iter().zip(&layout.variables));
+        let mut lines: Vec<String> = parameters
+            .chain(variables)
+            .map(|(variable, at)| format!("{} {}", variable.name, place(at)))
+            .collect();
+        lines.push(format!("{} bytes of local memory", layout.local));
+        lines
+    }
 
-fn graph(unit: &Unit) -> Vec<String> {
-    let loops = unit.graph.loops();
-    let block = |(number, block): (usize, &crate::analysis::graph::Block)| {
-        let end = match &block.end {
-            End::Jump(to) => format!("jumps to {to}"),
-            End::Branch(guard, yes, no) => {
-                let (not, register) = (if guard.negated { "!" } else { "" }, guard.register);
-                format!("goes to {yes} if {not}{}, or to {no}", unit.body.register_name(register))
+    fn operations(&self) -> Vec<String> {
+        let text = self.unit.code.to_string();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// What does not differ anyhow.
+    fn shape(&self) -> Vec<String> {
+        let known = (0u32..).zip(&self.unit.shapes.slots).filter_map(|(slot, shape)| {
+            let shape = match shape {
+                Shape::Nothing => "nothing".to_owned(),
+                Shape::Uniform => "uniform".to_owned(),
+                Shape::Steps(step) => format!("steps {step}"),
+                Shape::General => "general".to_owned(),
+            };
+            (self.unit.code.slots[slot as usize] != Scalar::Predicate || shape != "general")
+                .then(|| format!("{} {shape}", self.name(slot)))
+        });
+        known.collect()
+    }
+
+    fn graph(&self) -> Vec<String> {
+        let blocks = &self.unit.code.blocks;
+        let loops = loops(blocks);
+        let block = |(number, block): (usize, &Block)| {
+            let end = match &block.end {
+                End::Jump(to) => format!("jumps to {to}"),
+                End::Branch(guard, yes, no) => {
+                    let not = if guard.negated { "!" } else { "" };
+                    format!("goes to {yes} if {not}{}, or to {no}", self.name(guard.slot))
+                }
+                End::Table { targets, .. } => list("goes to one of", targets.iter().map(ToString::to_string)),
+                End::Barrier { next, .. } => format!("waits at a barrier before {next}"),
+                End::Call { next, .. } => format!("calls before {next}"),
+                End::Return => "returns".to_owned(),
+                End::Exit => "exits".to_owned(),
+                End::Trap { .. } => "traps".to_owned(),
+            };
+            let collective = if block.collective { ", the first for all lanes" } else { "" };
+            let repeats = if loops[number] { ", in a loop" } else { "" };
+            format!("{number} has {:?}{collective}{repeats}, {end}", block.operations)
+        };
+        blocks.iter().enumerate().map(block).collect()
+    }
+
+    fn liveness(&self) -> Vec<String> {
+        let blocks = 0..self.unit.code.blocks.len() as u32;
+        blocks
+            .map(|block| {
+                let entering = self.unit.liveness.entering(block).iter().map(|&slot| self.name(slot));
+                list(&format!("{block} needs"), entering)
+            })
+            .collect()
+    }
+
+    /// The operations that make quotients, in which lanes may agree.
+    fn turns(&self) -> Vec<String> {
+        let operations = self.unit.code.operations.iter().enumerate();
+        let lines: Vec<String> = operations
+            .filter(|(_, operation)| divides(operation))
+            .map(|(index, operation)| format!("{index} {operation}"))
+            .collect();
+        if lines.is_empty() { vec!["none".to_owned()] } else { lines }
+    }
+
+    fn fuel(&self) -> Vec<String> {
+        let entry = self.unit.fuel.entry.map_or("nothing".to_owned(), |entry| entry.to_string());
+        let mut lines = vec![format!("to enter takes {entry}")];
+        for (block, number) in self.unit.code.blocks.iter().zip(0u32..) {
+            for to in block.end.successors().into_iter().filter(|&to| to <= number) {
+                lines.push(format!("from {number} back to {to} takes {}", self.unit.fuel.step(to)));
             }
-            End::Table { targets, .. } => list("goes to one of", targets.iter().map(ToString::to_string)),
-            End::Barrier { next, .. } => format!("waits at a barrier before {next}"),
-            End::Call { next, .. } => format!("calls before {next}"),
-            End::Return => "returns".to_owned(),
-            End::Exit => "exits".to_owned(),
-            End::Trap { .. } => "traps".to_owned(),
-        };
-        let collective = if block.collective.is_some() { ", the first for all lanes" } else { "" };
-        let repeats = if loops[number] { ", in a loop" } else { "" };
-        format!("{number} has {:?}{collective}{repeats}, {end}", block.instructions)
-    };
-    unit.graph.blocks.iter().enumerate().map(block).collect()
-}
-
-fn liveness(unit: &Unit) -> Vec<String> {
-    let blocks = 0..unit.graph.blocks.len() as u32;
-    blocks
-        .map(|block| {
-            let entering = unit.liveness.entering(block).iter().map(|&slot| name(unit, slot));
-            list(&format!("{block} needs"), entering)
-        })
-        .collect()
-}
-
-/// The instructions that make quotients, in which lanes may agree.
-fn turns(unit: &Unit) -> Vec<String> {
-    let dividing =
-        unit.body.instructions.iter().enumerate().filter(|(_, instruction)| divides(unit, instruction));
-    let lines: Vec<String> =
-        dividing.map(|(index, instruction)| format!("{index} {}", unit.module.opcode(instruction))).collect();
-    if lines.is_empty() { vec!["none".to_owned()] } else { lines }
-}
-
-fn fuel(unit: &Unit) -> Vec<String> {
-    let entry = unit.fuel.entry.map_or("nothing".to_owned(), |entry| entry.to_string());
-    let mut lines = vec![format!("to enter takes {entry}")];
-    for (block, number) in unit.graph.blocks.iter().zip(0u32..) {
-        for to in block.end.successors().into_iter().filter(|&to| to <= number) {
-            lines.push(format!("from {number} back to {to} takes {}", unit.fuel.step(to)));
         }
+        lines
     }
-    lines
-}
 
-fn tiers(unit: &Unit) -> Vec<String> {
-    let Size { values, live, handed } = Size::of(unit);
-    vec![
-        format!("{values} values, {live} live, {handed} handed over"),
-        format!("converged {:?}", tier(Flavour::Converged, unit)),
-        format!("masked {:?}", tier(Flavour::Masked, unit)),
-    ]
+    fn tiers(&self) -> Vec<String> {
+        let Size { values, live, handed } = Size::of(self.unit);
+        vec![
+            format!("{values} values, {live} live, {handed} handed over"),
+            format!("converged {:?}", tier(Flavour::Converged, self.unit)),
+            format!("masked {:?}", tier(Flavour::Masked, self.unit)),
+        ]
+    }
 }

@@ -46,7 +46,7 @@ fn compile_by(generator: &dyn Generator, request: &Request<'_>) -> Result<Compil
     let code = generator.generate(&unit, request.flavour, &mut passes, Some(&mut texts));
     texts.push(("passes", passes.to_string()));
     for (kind, text) in texts {
-        let path = folder.join(format!("{}.{:?}.{kind}", unit.function.name, request.flavour));
+        let path = folder.join(format!("{}.{:?}.{kind}", unit.name, request.flavour));
         if let Err(error) = std::fs::write(&path, text) {
             eprintln!("gangway: {}: {error}", path.display());
         }

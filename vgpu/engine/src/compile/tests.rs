@@ -6,8 +6,7 @@ mod shapes;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gangway_ptx::{Meaning, Operand as Source, Type};
-use gangway_simt::Extent;
+use gangway_simt::{Extent, Kind, Operation, Read, Scalar};
 
 use super::{compile, compile_by};
 use crate::abi::Flavour;
@@ -19,7 +18,7 @@ use crate::code::Compiled;
 use crate::cranelift::Cranelift;
 use crate::cranelift::tier::{Tier, tier};
 use crate::generator::{Generator, Texts};
-use crate::lower::{self, Features, Operand};
+use crate::lower::{Features, Operand};
 
 /// Lives as long as the tests.
 fn waits(module: &gangway_ptx::Module) -> &'static [bool] {
@@ -170,9 +169,9 @@ impl Generator for Counting {
     ) -> Result<Compiled, Refused> {
         assert!(texts.is_none(), "nobody has asked for texts");
         passes.run(Pass::Emit, || {
-            self.blocks.fetch_add(unit.graph.blocks.len(), Ordering::Relaxed);
-            for index in unit.graph.blocks.iter().flat_map(|block| block.instructions.clone()) {
-                self.count(unit, index);
+            self.blocks.fetch_add(unit.code.blocks.len(), Ordering::Relaxed);
+            for index in unit.code.blocks.iter().flat_map(|block| block.operations.clone()) {
+                self.count(unit, unit.operation(index));
             }
         });
         Ok(Compiled::default())
@@ -180,32 +179,19 @@ impl Generator for Counting {
 }
 
 impl Counting {
-    fn count(&self, unit: &Unit<'_>, index: u32) {
-        let instruction = &unit.body.instructions[index as usize];
-        let opcode = unit.module.opcode(instruction);
-        let Meaning::Compute(compute) = opcode.meaning else { return };
-        let operands = unit.body.operands(instruction).iter().zip(&opcode.expected);
-        let sources =
-            operands.filter(|(operand, expected)| !expected.role.writes() && **operand != Source::Absent);
-        let sources: Vec<Operand> = sources
-            .map(|(&operand, expected)| {
-                let ty = expected.ty.unwrap_or(Type::B64);
-                let constant = match operand {
-                    Source::Integer(value) => Some(value as u64),
-                    _ => None,
-                };
-                let uniform = constant.is_some() || unit.shapes.of(&unit.slots, operand) == Shape::Uniform;
-                let extent = if uniform { Extent::One } else { Extent::Lanes };
-                match ty {
-                    Type::Pred => Operand::Predicate(extent),
-                    ty => Operand::Bits { wide: ty.bits() > 32, extent, constant },
-                }
-            })
-            .collect();
-        let Some(sequence) = lower::pure(compute, &opcode.expected, &sources, self.features().unwrap())
-        else {
-            return;
+    fn count(&self, unit: &Unit<'_>, operation: &Operation) {
+        let Kind::Compute(compute) = &operation.kind else { return };
+        let source = |read: &Read| {
+            let constant = read.source.constant().map(|value| value as u64);
+            let uniform = constant.is_some() || unit.shapes.of(read.source) == Shape::Uniform;
+            let extent = if uniform { Extent::One } else { Extent::Lanes };
+            match read.ty {
+                Scalar::Predicate => Operand::Predicate(extent),
+                ty => Operand::Bits { wide: ty.is_wide(), extent, constant },
+            }
         };
+        let sources: Vec<Operand> = compute.sources.iter().map(source).collect();
+        let Some(sequence) = unit.sequence(compute, &sources) else { return };
         let made = sequence.definitions.iter().skip(sequence.parameters());
         self.uniform.fetch_add(made.clone().filter(|made| made.ty.is_one()).count(), Ordering::Relaxed);
         self.operations.fetch_add(made.count(), Ordering::Relaxed);

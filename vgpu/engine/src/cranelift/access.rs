@@ -3,18 +3,16 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::meaning::{Atomic, MemoryAccess};
-use gangway_ptx::{Base, Instruction, Operand, StateSpace, Type};
+use gangway_simt::{Access, Address, Atomic, Base, Place, Scalar, Source, Space};
 
 use crate::abi::LANES;
-use crate::analysis::layout::Place;
 use crate::analysis::shape::Shape;
 use crate::cranelift::emit::Emitter;
-use crate::cranelift::instructions::binary;
+use crate::cranelift::operations::binary;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, field};
-use crate::cranelift::value::{Lanes, Predicate, is_wide};
-use crate::support::{Access, Helper, Operation, Space};
+use crate::cranelift::value::{Lanes, Predicate};
+use crate::support::{Access as Described, Helper, Operation, Space as In};
 
 /// A frame in local memory begins at a multiple of this.
 const LOCAL_ALIGN: i64 = 256;
@@ -22,39 +20,29 @@ const LOCAL_ALIGN: i64 = 256;
 const LEAST_LOCAL: u32 = 16;
 
 impl Emitter<'_, '_> {
-    /// The address that an operand in brackets means, in the space of the access.
-    pub fn address(&mut self, operand: Operand) -> Lanes {
-        let Operand::Address(base, offset) = operand else {
-            unreachable!("the verifier has seen to it that an access has an address");
-        };
-        let base = match base {
-            Base::Register(id) => match self.slot(self.unit.slots.of(id, 0)) {
-                Input::Lanes(lanes) => self.fit(lanes, Type::B64),
-                Input::Predicate(_) => unreachable!("the verifier has seen to it that an address is none"),
+    /// The address of an access, in the space of the access.
+    pub fn address(&mut self, address: &Address) -> Lanes {
+        let base = match address.base {
+            Base::Slot(slot) => match self.slot(slot) {
+                Input::Lanes(lanes) => self.fit(lanes, Scalar::U64),
+                Input::Predicate(_) => unreachable!("no address is a predicate"),
             },
-            Base::Symbol(symbol) => Lanes::Uniform(self.symbol(symbol)),
+            Base::Place(place) => Lanes::Uniform(self.address_of(place)),
             Base::Absolute => Lanes::Uniform(self.number(0)),
         };
-        if offset == 0 {
+        if address.offset == 0 {
             return base;
         }
-        let offset = self.constant(Type::B64, offset as u64);
+        let offset = self.constant(Scalar::U64, address.offset as u64);
         binary(&mut self.builder, &base, &offset, |builder, a, b| builder.ins().iadd(a, b))
     }
 
-    /// Where an access by name goes without an address, if it does.
-    fn named(&self, operand: Operand) -> Option<(Place, i64)> {
-        let Operand::Address(Base::Symbol(symbol), offset) = operand else { return None };
-        let place = self.unit.slots.layout.place(symbol)?;
-        matches!(place, Place::Slot(_) | Place::Argument(_) | Place::Parameter(_)).then_some((place, offset))
-    }
-
     /// What helpers are told about an access.
-    fn described(&mut self, access: MemoryAccess) -> Value {
-        let access = Access {
+    fn described(&mut self, access: Access) -> Value {
+        let access = Described {
             size: access.ty.size() as u8,
-            count: access.vector,
-            space: Space::of(access.space),
+            count: access.count,
+            space: In::of(access.space),
             strong: access.strong,
             check: self.unit.check,
             operation: None,
@@ -62,75 +50,77 @@ impl Emitter<'_, '_> {
         self.number(access.bits())
     }
 
-    pub fn load_memory(&mut self, operands: &[Operand], access: MemoryAccess, guard: Option<&Predicate>) {
+    pub fn load_memory(
+        &mut self,
+        address: &Address,
+        access: Access,
+        results: &[Option<u32>],
+        guard: Option<&Predicate>,
+    ) {
         let ty = access.ty;
-        let targets = match operands[0] {
-            Operand::Sink if access.vector == 1 => Vec::new(),
-            other => self.parts(other),
-        };
-        if let Some((place, offset)) = self.named(operands[1]) {
-            for (index, &target) in targets.iter().enumerate() {
-                let value = self.load_named(place, offset + i64::from(ty.size()) * index as i64, ty);
-                self.write_lanes(target, ty, value, guard);
+        if let Some(place) = named(address) {
+            for (index, &slot) in results.iter().enumerate() {
+                let offset = address.offset + i64::from(ty.size()) * index as i64;
+                let value = self.load_named(place, offset, ty);
+                self.write_lanes(slot, ty, value, guard);
             }
             return;
         }
-        let uniform = access.space != StateSpace::Generic
+        let uniform = access.space != Space::Generic
             || self.alone.is_some()
-            || self.unit.shapes.is_speculative_load(&self.unit.slots, access, operands)
-            || matches!(operands[1], Operand::Address(Base::Symbol(_), _));
-        if let Some(values) = self.load_shaped(operands[1], access, guard, uniform) {
-            for (&target, value) in targets.iter().zip(values) {
-                self.write_known(target, ty, value, guard);
+            || self.unit.shapes.is_speculative_load(access, address)
+            || matches!(address.base, Base::Place(_));
+        if let Some(values) = self.load_shaped(address, access, guard, uniform) {
+            for (&slot, value) in results.iter().zip(values) {
+                self.write_known(slot, ty, value, guard);
             }
             return;
         }
-        if !targets.iter().any(|&target| self.is_uniform(target))
-            && let Some(values) = self.load_scattered(operands[1], access, guard)
+        if !results.iter().any(|&slot| self.is_uniform(slot))
+            && let Some(values) = self.load_scattered(address, access, guard)
         {
-            for (&target, value) in targets.iter().zip(values) {
-                self.write_known(target, ty, value, guard);
+            for (&slot, value) in results.iter().zip(values) {
+                self.write_known(slot, ty, value, guard);
             }
             return;
         }
-        let address = self.address(operands[1]);
-        let values = self.load_lanes(&address, access, guard);
-        for (&target, value) in targets.iter().zip(values) {
-            let uniform = self.alone.is_some() || self.is_uniform(target);
+        let place = self.address(address);
+        let values = self.load_lanes(&place, access, guard);
+        for (&slot, value) in results.iter().zip(values) {
+            let uniform = self.alone.is_some() || self.is_uniform(slot);
             // Somebody may have written between the lanes' loads from one address: all get the
             // first one's.
             let value = match self.converged && uniform {
                 true => Lanes::Uniform(self.running_lane(&value)),
                 false => value,
             };
-            self.write_lanes(target, ty, value, guard);
+            self.write_lanes(slot, ty, value, guard);
         }
     }
 
-    fn is_uniform(&self, target: Operand) -> bool {
-        let slot = self.destination(target);
+    fn is_uniform(&self, slot: Option<u32>) -> bool {
         slot.is_some_and(|slot| self.unit.shapes.slots[slot as usize] == Shape::Uniform)
     }
 
     /// Writes what is known of a value of type `ty`, which keeps its steps if the register is not
     /// wider.
-    fn write_known(&mut self, target: Operand, ty: Type, value: Known, guard: Option<&Predicate>) {
+    fn write_known(&mut self, slot: Option<u32>, ty: Scalar, value: Known, guard: Option<&Predicate>) {
         match value {
             Known::Steps(steps) => {
-                let Some(slot) = self.destination(target) else { return };
+                let Some(slot) = slot else { return };
                 if self.ty(slot).bits() <= ty.bits() {
                     self.set_slot(slot, Known::Steps(steps), guard);
                 } else {
                     let lanes = self.spread(&steps);
-                    self.write_lanes(target, ty, lanes, guard);
+                    self.write_lanes(Some(slot), ty, lanes, guard);
                 }
             }
-            Known::Input(Input::Lanes(lanes)) => self.write_lanes(target, ty, lanes, guard),
+            Known::Input(Input::Lanes(lanes)) => self.write_lanes(slot, ty, lanes, guard),
             Known::Input(Input::Predicate(_)) => unreachable!("predicates are not loaded"),
         }
     }
 
-    pub fn load_named(&mut self, place: Place, offset: i64, ty: Type) -> Lanes {
+    pub fn load_named(&mut self, place: Place, offset: i64, ty: Scalar) -> Lanes {
         match place {
             Place::Slot(slot) => match self.slot(slot) {
                 Input::Lanes(lanes) => lanes,
@@ -138,18 +128,18 @@ impl Emitter<'_, '_> {
             },
             Place::Argument(number) => {
                 let pointer = self.load_at(I64, self.arguments, 8 * number as i32);
-                Lanes::load(&mut self.builder, is_wide(ty), pointer, 0)
+                Lanes::load(&mut self.builder, ty.is_wide(), pointer, 0)
             }
             Place::Parameter(start) => {
                 let parameters = self.load_field(I64, field!(parameters));
                 self.load_scalar(parameters, start as i32 + offset as i32, ty)
             }
-            Place::Local(_) | Place::Symbol(_) => unreachable!("these have addresses"),
+            Place::Local(_) | Place::Symbol(_) | Place::Function(_) => unreachable!("these have addresses"),
         }
     }
 
     /// One value of memory that is always accessible.
-    fn load_scalar(&mut self, pointer: Value, offset: i32, ty: Type) -> Lanes {
+    fn load_scalar(&mut self, pointer: Value, offset: i32, ty: Scalar) -> Lanes {
         let (flags, ins) = (crate::cranelift::state::own_memory(), self.builder.ins());
         Lanes::Uniform(match ty.size() {
             1 => ins.uload8(I32, flags, pointer, offset),
@@ -160,8 +150,8 @@ impl Emitter<'_, '_> {
     }
 
     /// The address of an access that all lanes make at the same place of memory of their own.
-    fn same_own(&self, address: &Lanes, access: MemoryAccess) -> Option<Value> {
-        let own = Space::of(access.space) == Space::Local && !access.strong && !self.unit.check;
+    fn same_own(&self, address: &Lanes, access: Access) -> Option<Value> {
+        let own = In::of(access.space) == In::Local && !access.strong && !self.unit.check;
         match address {
             Lanes::Uniform(address) if own => Some(*address),
             _ => None,
@@ -169,12 +159,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Loads each element of a vector access, zero-extended.
-    pub fn load_lanes(
-        &mut self,
-        address: &Lanes,
-        access: MemoryAccess,
-        guard: Option<&Predicate>,
-    ) -> Vec<Lanes> {
+    pub fn load_lanes(&mut self, address: &Lanes, access: Access, guard: Option<&Predicate>) -> Vec<Lanes> {
         let running = self.running(guard);
         let (mut single, mut masked) = (None, None);
         if let Some(address) = self.same_own(address, access) {
@@ -191,8 +176,8 @@ impl Emitter<'_, '_> {
             self.call(Helper::Load, &[running, described]);
         }
         let element = |index: usize| field!(values) + (8 * LANES * index) as i32;
-        let loaded: Vec<Lanes> = (0..usize::from(access.vector))
-            .map(|index| Lanes::load(&mut self.builder, is_wide(access.ty), self.warp, element(index)))
+        let loaded: Vec<Lanes> = (0..usize::from(access.count))
+            .map(|index| Lanes::load(&mut self.builder, access.ty.is_wide(), self.warp, element(index)))
             .collect();
         let loaded = match masked {
             Some(done) => self.loaded_both(done, &loaded),
@@ -204,20 +189,26 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn store_memory(&mut self, operands: &[Operand], access: MemoryAccess, guard: Option<&Predicate>) {
+    pub fn store_memory(
+        &mut self,
+        address: &Address,
+        access: Access,
+        sources: &[Source],
+        guard: Option<&Predicate>,
+    ) {
         let ty = access.ty;
-        let values: Vec<Lanes> = self.parts(operands[1]).iter().map(|&part| self.value(part, ty)).collect();
-        if let Some((place, _)) = self.named(operands[0]) {
+        let values: Vec<Lanes> = sources.iter().map(|&source| self.value(source, ty)).collect();
+        if let Some(place) = named(address) {
             self.store_named(place, ty, values[0].clone(), guard);
             return;
         }
         let known: Vec<Known> = values.iter().cloned().map(Known::lanes).collect();
-        if self.store_shaped(operands[0], &known, access, guard)
-            || self.store_scattered(operands[0], &known, access, guard)
+        if self.store_shaped(address, &known, access, guard)
+            || self.store_scattered(address, &known, access, guard)
         {
             return;
         }
-        let address = self.address(operands[0]);
+        let address = self.address(address);
         self.store_lanes(&address, &values, access, guard);
     }
 
@@ -225,12 +216,12 @@ impl Emitter<'_, '_> {
         &mut self,
         address: &Lanes,
         values: &[Lanes],
-        access: MemoryAccess,
+        access: Access,
         guard: Option<&Predicate>,
     ) {
         let inputs: Vec<Input> = values.iter().cloned().map(Input::Lanes).collect();
         self.pass(&inputs);
-        let access = MemoryAccess { vector: values.len() as u8, ..access };
+        let access = Access { count: values.len() as u8, ..access };
         let running = self.running(guard);
         if let Some(address) = self.same_own(address, access) {
             let described = self.described(access);
@@ -251,13 +242,13 @@ impl Emitter<'_, '_> {
 
     /// Stores to a scalar `.param` variable; values of the caller's are replaced only in the lanes
     /// that run.
-    pub fn store_named(&mut self, place: Place, ty: Type, value: Lanes, guard: Option<&Predicate>) {
+    pub fn store_named(&mut self, place: Place, ty: Scalar, value: Lanes, guard: Option<&Predicate>) {
         match place {
             Place::Slot(slot) => self.set_slot(slot, Known::lanes(value), guard),
             Place::Argument(number) => {
                 let pointer = self.load_at(I64, self.arguments, 8 * number as i32);
                 let running = Predicate::Bits(self.running(guard));
-                let old = Lanes::load(&mut self.builder, is_wide(ty), pointer, 0);
+                let old = Lanes::load(&mut self.builder, ty.is_wide(), pointer, 0);
                 let value = Lanes::select(&mut self.builder, &running, &value, &old);
                 value.store(&mut self.builder, pointer, 0);
             }
@@ -265,54 +256,47 @@ impl Emitter<'_, '_> {
         }
     }
 
-    pub fn atomic(
-        &mut self,
-        instruction: &Instruction,
-        operands: &[Operand],
-        atomic: Atomic,
-        guard: Option<&Predicate>,
-    ) {
-        let Atomic { ty, returns, .. } = atomic;
-        let first = usize::from(returns);
+    pub fn atomic(&mut self, atomic: &Atomic, guard: Option<&Predicate>) {
+        let ty = atomic.ty;
         let values: Vec<Input> =
-            operands[first + 1..].iter().map(|&operand| Input::Lanes(self.value(operand, ty))).collect();
-        let address = self.address(operands[first]);
+            atomic.sources.iter().map(|&source| Input::Lanes(self.value(source, ty))).collect();
+        let address = self.address(&atomic.address);
         address.store(&mut self.builder, self.warp, field!(addresses));
         self.pass(&values);
-        let access = Access {
+        let access = Described {
             size: ty.size() as u8,
             count: 1,
-            space: Space::of(atomic.space),
+            space: In::of(atomic.space),
             strong: false,
             check: self.unit.check,
             operation: Operation::of(atomic),
         };
         let access = self.number(access.bits());
         let running = self.running(guard);
-        let index = self.number(i64::from(instruction.opcode.0));
-        self.call(Helper::Atomic, &[running, access, index]);
-        if returns {
-            let old = Lanes::load(&mut self.builder, is_wide(ty), self.warp, field!(results));
-            self.write_lanes(operands[0], ty, old, guard);
+        let opcode = self.number(atomic.opcode.into());
+        self.call(Helper::Atomic, &[running, access, opcode]);
+        if atomic.result.is_some() {
+            let old = Lanes::load(&mut self.builder, ty.is_wide(), self.warp, field!(results));
+            self.write_lanes(atomic.result, ty, old, guard);
         }
     }
 
-    /// `cp.async`: the copy is done at once, so there is nothing to wait for later.
-    pub fn copy_async(&mut self, operands: &[Operand], guard: Option<&Predicate>) {
-        let size = match operands[2] {
-            Operand::Integer(size) => size,
-            _ => unreachable!("the verifier has seen to it that the size is a constant"),
-        };
-        let taken = match operands[3] {
-            Operand::Absent => self.constant(Type::U32, size as u64),
-            operand => self.value(operand, Type::U32),
-        };
-        let (to, from) = (self.address(operands[0]), self.address(operands[1]));
+    /// The copy is done at once, so there is nothing to wait for later.
+    pub fn copy(
+        &mut self,
+        to: &Address,
+        from: &Address,
+        bytes: u32,
+        taken: Source,
+        guard: Option<&Predicate>,
+    ) {
+        let taken = self.value(taken, Scalar::U32);
+        let (to, from) = (self.address(to), self.address(from));
         to.store(&mut self.builder, self.warp, field!(addresses));
         self.pass(&[Input::Lanes(from), Input::Lanes(taken)]);
         let running = self.running(guard);
-        let (size, check) = (self.number(size), self.number(self.unit.check.into()));
-        self.call(Helper::Copy, &[running, size, check]);
+        let (bytes, check) = (self.number(bytes.into()), self.number(self.unit.check.into()));
+        self.call(Helper::Copy, &[running, bytes, check]);
     }
 
     /// A function may be called so deeply that its stack is full; a kernel may fill it with what it
@@ -329,7 +313,7 @@ impl Emitter<'_, '_> {
 
     /// Makes a frame in local memory and copies parameters to it. What the top was before.
     pub fn enter_local(&mut self) -> Value {
-        let layout = &self.unit.slots.layout;
+        let layout = &self.unit.layout;
         let top = self.load_field(I64, field!(local_top));
         let base = self.builder.ins().iadd_imm_s(top, LOCAL_ALIGN - 1);
         let base = self.builder.ins().band_imm_s(base, -LOCAL_ALIGN);
@@ -340,13 +324,13 @@ impl Emitter<'_, '_> {
         let over = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, most);
         self.call_if(over, Helper::StackOverflow, &[self.mask]);
         self.store_field(end, field!(local_top));
-        if self.unit.function.entry {
+        if self.unit.entry {
             let parameters = layout.enters.iter().map(|copied| copied.local + copied.size).max().unwrap_or(0);
             let end = self.builder.ins().iadd_imm_s(base, i64::from(parameters));
             self.store_field(end, field!(local_parameters));
         }
         for copied in &layout.enters {
-            let (pointer, stride) = if self.unit.function.entry {
+            let (pointer, stride) = if self.unit.entry {
                 let parameters = self.load_field(I64, field!(parameters));
                 (self.builder.ins().iadd_imm_s(parameters, i64::from(copied.from)), 0)
             } else {
@@ -359,7 +343,7 @@ impl Emitter<'_, '_> {
 
     /// Copies results that are in local memory to where the caller wants them.
     pub fn copy_results(&mut self) {
-        for copied in &self.unit.slots.layout.leaves {
+        for copied in &self.unit.layout.leaves {
             let pointer = self.load_at(I64, self.arguments, 8 * copied.from as i32);
             self.copy_local(Helper::CopyOut, pointer, copied.local, copied.size, copied.size);
         }
@@ -370,5 +354,13 @@ impl Emitter<'_, '_> {
         let address = self.builder.ins().iadd_imm_s(self.local_base, i64::from(local));
         let (size, stride) = (self.number(size.into()), self.number(stride.into()));
         self.call(helper, &[self.mask, pointer, address, size, stride]);
+    }
+}
+
+/// Where an access by name goes without an address, if it does.
+fn named(address: &Address) -> Option<Place> {
+    match address.base {
+        Base::Place(place @ (Place::Slot(_) | Place::Argument(_) | Place::Parameter(_))) => Some(place),
+        _ => None,
     }
 }

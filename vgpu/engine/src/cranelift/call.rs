@@ -6,37 +6,31 @@ use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, Signature, StackSlotData, StackSlotKind, Value,
 };
 use cranelift_codegen::isa::CallConv;
-use gangway_interpreter::signature;
-use gangway_ptx::{Operand, Type, Variable};
+use gangway_simt::{Argument, Call as Called, From, Kind, Passed, Place, Scalar, Taken, Target, To};
 
 use crate::abi::Flavour;
-use crate::analysis::layout::{Place, is_scalar};
 use crate::analysis::unit::Unit;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::field;
-use crate::cranelift::value::{Lanes, is_wide};
+use crate::cranelift::value::Lanes;
 use crate::support::{Access, Helper, Space};
 
-/// Where a parameter's array is in the area, and how long it is.
-fn array(variable: &Variable) -> i32 {
-    if is_scalar(variable) {
-        if is_wide(variable.ty) { 256 } else { 128 }
-    } else {
-        (32 * variable.size().unwrap_or(0)).next_multiple_of(16) as i32
+/// How long a parameter's array is in the area.
+fn array(passed: Passed) -> i32 {
+    match passed {
+        Passed::Value(ty) if ty.is_wide() => 256,
+        Passed::Value(_) => 128,
+        Passed::Bytes(size) => (32 * size).next_multiple_of(16) as i32,
     }
 }
 
 /// A call, and where its arguments and results are in the area. Pointers come first, then the
-/// targets of indirect calls, then what is passed, then what comes back.
+/// targets of calls by address, then what is passed, then what comes back.
 pub(crate) struct Call<'a> {
-    pub target: Operand,
-    results: &'a [Operand],
-    arguments: &'a [Operand],
-    returns: &'a [Variable],
-    parameters: &'a [Variable],
+    called: &'a Called,
     places: Vec<i32>,
-    /// Where the targets of an indirect call are.
+    /// Where the targets of a call by address are.
     targets: i32,
     /// Where the results begin, and where they end.
     passed: i32,
@@ -44,46 +38,35 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// The call that an operation is.
     #[must_use]
-    pub fn new(unit: &Unit<'a>, index: u32) -> Self {
-        let operands = unit.body.operands(&unit.body.instructions[index as usize]);
-        let (returns, parameters) = match (operands[1], operands[3]) {
-            (Operand::Function(id), _) => {
-                let callee = &unit.module.functions[id.index()];
-                (&callee.returns, &callee.parameters)
-            }
-            (_, Operand::Prototype(id)) => {
-                let prototype = &unit.body.prototypes[id.index()];
-                (&prototype.returns, &prototype.parameters)
-            }
-            _ => unreachable!("the verifier has seen to it that an indirect call has a prototype"),
+    pub fn new(unit: &'a Unit<'_>, index: u32) -> Self {
+        let Kind::Call(called) = &unit.operation(index).kind else {
+            unreachable!("the end of a block says that this is a call");
         };
-        let targets = (8 * (parameters.len() + returns.len())).next_multiple_of(16) as i32;
-        let mut end = targets + if matches!(operands[1], Operand::Function(_)) { 0 } else { 256 };
-        let mut place = |variable: &Variable| {
+        let (arguments, results) = (&called.arguments, &called.results);
+        let targets = (8 * (arguments.len() + results.len())).next_multiple_of(16) as i32;
+        let by_address = matches!(called.target, Target::Address { .. });
+        let mut end = targets + if by_address { 256 } else { 0 };
+        let mut place = |passed: Passed| {
             let start = end;
-            end += array(variable);
+            end += array(passed);
             start
         };
-        let mut places: Vec<i32> = parameters.iter().map(&mut place).collect();
+        let mut places: Vec<i32> = arguments.iter().map(|argument| place(argument.passed)).collect();
         let passed = end;
-        let mut place = |variable: &Variable| {
+        let mut place = |passed: Passed| {
             let start = end;
-            end += array(variable);
+            end += array(passed);
             start
         };
-        places.extend(returns.iter().map(&mut place));
-        Call {
-            target: operands[1],
-            results: unit.body.elements(operands[0]),
-            arguments: unit.body.elements(operands[2]),
-            returns,
-            parameters,
-            places,
-            targets,
-            passed,
-            end,
-        }
+        places.extend(results.iter().map(|result| place(result.passed)));
+        Call { called, places, targets, passed, end }
+    }
+
+    #[must_use]
+    pub fn target(&self) -> Target {
+        self.called.target
     }
 
     /// How long the area is, and how much of it is passed, as one number.
@@ -93,13 +76,13 @@ impl<'a> Call<'a> {
     }
 }
 
-impl<'a> Emitter<'a, '_> {
+impl Emitter<'_, '_> {
     /// Calls a function for the lanes that run, on the stack; those that come back, an `I32`.
-    pub fn call_function(&mut self, call: &Call<'a>) -> Value {
+    pub fn call_function(&mut self, call: &Call<'_>) -> Value {
         let area = self.pass_arguments(call);
-        let code = match call.target {
-            Operand::Function(_) => self.called(call),
-            _ => {
+        let code = match call.target() {
+            Target::Function(function) => self.code_for_lanes(function),
+            Target::Address { .. } => {
                 let all = self.mask;
                 self.find_target(call, area, all)
             }
@@ -109,29 +92,16 @@ impl<'a> Emitter<'a, '_> {
         back
     }
 
-    /// The function that a call names.
-    #[must_use]
-    pub fn callee(&self, call: &Call<'_>) -> Option<u32> {
-        let Operand::Function(id) = call.target else { return None };
-        let aliases = &self.unit.module.aliases;
-        Some(aliases.iter().find(|alias| alias.alias == id).map_or(id, |alias| alias.target).0)
-    }
-
-    /// The code of the function that a call names, for the lanes that run.
-    fn called(&mut self, call: &Call<'_>) -> Value {
-        match self.callee(call) {
-            Some(callee) => self.code_for_lanes(callee),
-            None => unreachable!("the call names its function"),
-        }
-    }
-
     /// The code of the function that the first of `lanes` calls by its address. The lanes that call
     /// the same one are in `results`, with the function.
     pub fn find_target(&mut self, call: &Call<'_>, area: Value, lanes: Value) -> Value {
-        let addresses = self.value(call.target, Type::B64);
+        let Target::Address { source, signature } = call.target() else {
+            unreachable!("the call names its function");
+        };
+        let addresses = self.value(source, Scalar::U64);
         addresses.store(&mut self.builder, area, call.targets);
         let pointer = self.builder.ins().iadd_imm_s(area, i64::from(call.targets));
-        let signature = self.number(signature(call.parameters, call.returns) as i64);
+        let signature = self.number(signature as i64);
         self.call(Helper::Target, &[lanes, pointer, signature])
     }
 
@@ -142,23 +112,18 @@ impl<'a> Emitter<'a, '_> {
             let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
             self.store_at(pointer, area, 8 * number as i32);
         }
-        for ((&argument, parameter), &place) in call.arguments.iter().zip(call.parameters).zip(&call.places) {
-            self.pass_argument(argument, parameter, area, place);
+        for (argument, &place) in call.called.arguments.iter().zip(&call.places) {
+            self.pass_argument(argument, area, place);
         }
         area
     }
 
     /// Takes what has come back from an area.
     pub fn take_results(&mut self, call: &Call<'_>, area: Value) {
-        let places = &call.places[call.parameters.len()..];
-        for ((&result, variable), &place) in call.results.iter().zip(call.returns).zip(places) {
-            self.take_result(result, variable, area, place);
+        let places = &call.places[call.called.arguments.len()..];
+        for (result, &place) in call.called.results.iter().zip(places) {
+            self.take_result(result, area, place);
         }
-    }
-
-    /// The slots of registers that a call writes.
-    pub fn call_writes(&self, call: &Call<'_>) -> Vec<u32> {
-        call.results.iter().filter_map(|&result| self.destination(result)).collect()
     }
 
     /// Where arguments have been put that were passed before.
@@ -178,70 +143,53 @@ impl<'a> Emitter<'a, '_> {
         self.builder.ins().stack_addr(I64, slot, 0)
     }
 
-    fn pass_argument(&mut self, argument: Operand, parameter: &Variable, area: Value, place: i32) {
-        let array = |emitter: &mut Self| emitter.builder.ins().iadd_imm_s(area, i64::from(place));
-        let named = match argument {
-            Operand::Symbol(symbol, _) => self.unit.slots.layout.place(symbol),
-            _ => None,
+    fn pass_argument(&mut self, argument: &Argument, area: Value, place: i32) {
+        let value = match (argument.from, argument.passed) {
+            (From::Place(Place::Local(local)), Passed::Bytes(size)) => {
+                let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
+                return self.copy_local(Helper::CopyOut, pointer, local, size, size);
+            }
+            (From::Place(Place::Local(local)), Passed::Value(ty)) => self.load_own(local, ty),
+            // Values of 4 and of 8 bytes lie like the elements of an array.
+            (From::Place(other), passed) => self.load_named(other, 0, element(passed)),
+            (From::Source(source), passed) => self.value(source, element(passed)),
         };
-        match named {
-            Some(Place::Local(local)) if !is_scalar(parameter) => {
-                let pointer = array(self);
-                let size = parameter.size().unwrap_or(0) as u32;
-                self.copy_local(Helper::CopyOut, pointer, local, size, size);
-            }
-            Some(Place::Local(local)) => {
-                let value = self.load_own(local, parameter.ty);
-                value.store(&mut self.builder, area, place);
-            }
-            Some(other) => {
-                // Values of 4 and of 8 bytes lie like the elements of an array.
-                let value = self.load_named(other, 0, parameter.ty);
-                value.store(&mut self.builder, area, place);
-            }
-            None => {
-                let value = self.value(argument, parameter.ty);
-                value.store(&mut self.builder, area, place);
-            }
-        }
+        value.store(&mut self.builder, area, place);
     }
 
-    fn take_result(&mut self, result: Operand, variable: &Variable, area: Value, place: i32) {
-        let named = match result {
-            Operand::Symbol(symbol, _) => self.unit.slots.layout.place(symbol),
-            Operand::Sink => return,
-            _ => None,
-        };
-        match named {
-            Some(Place::Local(local)) if !is_scalar(variable) => {
-                let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
-                let size = variable.size().unwrap_or(0) as u32;
-                self.copy_local(Helper::CopyIn, pointer, local, size, size);
+    fn take_result(&mut self, result: &Taken, area: Value, place: i32) {
+        if let (To::Place(Place::Local(local)), Passed::Bytes(size)) = (result.to, result.passed) {
+            let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
+            return self.copy_local(Helper::CopyIn, pointer, local, size, size);
+        }
+        let ty = element(result.passed);
+        let value = |emitter: &mut Self| Lanes::load(&mut emitter.builder, ty.is_wide(), area, place);
+        match result.to {
+            To::Nothing => {}
+            To::Place(Place::Local(local)) => {
+                let value = value(self);
+                self.store_own(local, ty, &value);
             }
-            Some(Place::Local(local)) => {
-                let value = Lanes::load(&mut self.builder, is_wide(variable.ty), area, place);
-                self.store_own(local, variable.ty, &value);
+            To::Place(other) => {
+                let value = value(self);
+                self.store_named(other, ty, value, None);
             }
-            Some(other) => {
-                let value = Lanes::load(&mut self.builder, is_wide(variable.ty), area, place);
-                self.store_named(other, variable.ty, value, None);
-            }
-            None => {
-                let value = Lanes::load(&mut self.builder, is_wide(variable.ty), area, place);
-                self.write_lanes(result, variable.ty, value, None);
+            To::Slot(slot) => {
+                let value = value(self);
+                self.write_lanes(Some(slot), ty, value, None);
             }
         }
     }
 
     /// A scalar in local memory, by its offset from the frame.
-    fn load_own(&mut self, local: u32, ty: Type) -> Lanes {
+    fn load_own(&mut self, local: u32, ty: Scalar) -> Lanes {
         self.name_own(local);
         let access = self.own_access(ty);
         self.call(Helper::Load, &[self.mask, access]);
-        Lanes::load(&mut self.builder, is_wide(ty), self.warp, field!(values))
+        Lanes::load(&mut self.builder, ty.is_wide(), self.warp, field!(values))
     }
 
-    fn store_own(&mut self, local: u32, ty: Type, value: &Lanes) {
+    fn store_own(&mut self, local: u32, ty: Scalar, value: &Lanes) {
         self.name_own(local);
         self.pass(&[Input::Lanes(value.clone())]);
         let access = self.own_access(ty);
@@ -253,7 +201,7 @@ impl<'a> Emitter<'a, '_> {
         Lanes::Uniform(address).store(&mut self.builder, self.warp, field!(addresses));
     }
 
-    fn own_access(&mut self, ty: Type) -> Value {
+    fn own_access(&mut self, ty: Scalar) -> Value {
         let size = ty.size() as u8;
         let access =
             Access { size, count: 1, space: Space::Local, strong: false, check: false, operation: None };
@@ -314,5 +262,13 @@ impl<'a> Emitter<'a, '_> {
         };
         let call = self.builder.ins().call_indirect(signature, code, &[self.warp, arguments, frame, lanes]);
         self.builder.inst_results(call)[0]
+    }
+}
+
+/// The type of what is passed as a value; of a few bytes otherwise, which no register has more of.
+fn element(passed: Passed) -> Scalar {
+    match passed {
+        Passed::Value(ty) => ty,
+        Passed::Bytes(size) => Scalar::of(8 * size, false).unwrap_or(Scalar::U64),
     }
 }

@@ -8,16 +8,14 @@
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use gangway_ptx::meaning::{Compare, Comparison, Compute};
-use gangway_ptx::{Expected, Opcode, Operand, Type};
+use gangway_simt::{Algebra, Compute, Operator};
 
 use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
-use crate::cranelift::sequence::{self, Input, Output, integer_code};
+use crate::cranelift::sequence::{Input, Output, integer_code};
 use crate::cranelift::state::{Known, Steps};
 use crate::cranelift::steps::beyond;
 use crate::cranelift::value::{Lanes, Predicate};
-use crate::lower::integer_order;
 
 /// What is asked of each lane: whether its value, which steps, is in this order with another.
 struct Question {
@@ -42,39 +40,29 @@ fn power(step: i64) -> Option<i64> {
 
 impl Emitter<'_, '_> {
     /// Compares a value of equal steps with one that is the same in all lanes. Whether that is what
-    /// the instruction does.
-    pub fn compare_steps(
-        &mut self,
-        opcode: &Opcode,
-        compute: Compute,
-        operands: &[Operand],
-        guard: Option<&Predicate>,
-    ) -> bool {
-        let Some(question) = self.question(compute, operands) else { return false };
+    /// is computed.
+    pub fn compare_steps(&mut self, compute: &Compute, guard: Option<&Predicate>) -> bool {
+        let Some(question) = self.question(compute) else { return false };
         let (bits, unclear) = self.answer(&question);
         let bits = match unclear {
             None => bits,
-            Some(unclear) => self.answer_slowly(compute, &opcode.expected, operands, bits, unclear),
+            Some(unclear) => self.answer_slowly(compute, bits, unclear),
         };
         let holds = Predicate::Bits(bits);
         let opposite = holds.not(&mut self.builder);
-        self.write(operands[0], Type::Pred, Output::Predicate(holds), guard);
-        self.write(operands[1], Type::Pred, Output::Predicate(opposite), guard);
+        for (result, value) in compute.results.iter().zip([holds, opposite]) {
+            self.write(result.slot, result.ty, Output::Predicate(value), guard);
+        }
         true
     }
 
-    fn question(&mut self, compute: Compute, operands: &[Operand]) -> Option<Question> {
-        let Compute::SetPredicate(Compare {
-            comparison: Comparison::Integers(order), ty, combine: None, ..
-        }) = compute
-        else {
-            return None;
-        };
-        if !matches!(ty.bits(), 32 | 64) || !self.converged {
+    fn question(&mut self, compute: &Compute) -> Option<Question> {
+        let Some(Algebra { operator: Operator::Compare(order), ty }) = compute.algebra else { return None };
+        if !self.converged {
             return None;
         }
-        let condition = integer_code(integer_order(order, ty));
-        let (a, b) = (self.known_source(operands[2], ty), self.known_source(operands[3], ty));
+        let condition = integer_code(order);
+        let [a, b] = [0, 1].map(|index: usize| self.known_source(compute.sources[index].source, ty));
         let (steps, other, condition) = match (self.narrowed(a, ty)?, self.narrowed(b, ty)?) {
             (Known::Steps(steps), Known::Input(Input::Lanes(Lanes::Uniform(other)))) => {
                 (steps, other, condition)
@@ -171,24 +159,15 @@ impl Emitter<'_, '_> {
     }
 
     /// These bits, or those of a comparison lane by lane where they are unclear.
-    fn answer_slowly(
-        &mut self,
-        compute: Compute,
-        expected: &[Expected],
-        operands: &[Operand],
-        bits: Value,
-        unclear: Value,
-    ) -> Value {
+    fn answer_slowly(&mut self, compute: &Compute, bits: Value, unclear: Value) -> Value {
         let (slow, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.append_block_param(done, I32);
         self.builder.set_cold_block(slow);
         self.builder.ins().brif(unclear, slow, &[], done, &[BlockArg::Value(bits)]);
         self.builder.seal_block(slow);
         self.builder.switch_to_block(slow);
-        let inputs = [2, 3].map(|position: usize| {
-            self.source(operands[position], expected[position].ty.unwrap_or(Type::B32))
-        });
-        let outputs = sequence::pure(&mut self.builder, compute, expected, &inputs, self.unit.features);
+        let inputs: Vec<Input> = compute.sources.iter().map(|&read| self.read(read)).collect();
+        let outputs = self.pure(compute, &inputs);
         let Some(Output::Predicate(each)) = outputs.map(|outputs| outputs.first) else {
             unreachable!("integers are compared by code of their own");
         };

@@ -4,8 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_interpreter::shuffle_source;
-use gangway_ptx::meaning::{Shuffle, Vote};
-use gangway_ptx::{Operand, Type};
+use gangway_simt::{Exchange, Scalar, Shuffle, Source, Vote};
 
 use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
@@ -17,12 +16,12 @@ use crate::cranelift::value::{Lanes, Predicate, shuffle_words};
 const QUAD: usize = 4;
 
 impl Emitter<'_, '_> {
-    /// `vote`, for the lanes that run.
-    pub fn vote(&mut self, operands: &[Operand], vote: Vote, guard: Option<&Predicate>) {
-        let holds = self.predicate(operands[1]).bits(&mut self.builder);
+    /// A vote of the lanes that run.
+    pub fn vote(&mut self, exchange: &Exchange, vote: Vote, guard: Option<&Predicate>) {
+        let holds = self.predicate(exchange.sources[0].source).bits(&mut self.builder);
         let running = self.running(guard);
         let result = self.ballot(vote, holds, running);
-        self.write_vote(operands[0], vote, result, guard);
+        self.write_vote(exchange.results[0].slot, vote, result, guard);
     }
 
     /// What comes of a vote of the lanes `running`: their ballot, or 1 or 0.
@@ -43,28 +42,29 @@ impl Emitter<'_, '_> {
     }
 
     /// Writes what has come of a vote.
-    pub fn write_vote(&mut self, to: Operand, vote: Vote, result: Value, guard: Option<&Predicate>) {
+    pub fn write_vote(&mut self, to: Option<u32>, vote: Vote, result: Value, guard: Option<&Predicate>) {
         if vote == Vote::Ballot {
-            return self.write_lanes(to, Type::B32, Lanes::Uniform(result), guard);
+            return self.write_lanes(to, Scalar::U32, Lanes::Uniform(result), guard);
         }
         let one = self.builder.ins().iconst(I32, 1);
         let truth = self.builder.ins().band(result, one);
-        self.write(to, Type::Pred, Output::Predicate(Predicate::Uniform(truth)), guard);
+        self.write(to, Scalar::Predicate, Output::Predicate(Predicate::Uniform(truth)), guard);
     }
 
-    /// `shfl` of all lanes by constants, or from one lane; whether it is one of those.
-    pub fn shuffle(&mut self, operands: &[Operand], mode: Shuffle, guard: Option<&Predicate>) -> bool {
+    /// A shuffle of all lanes by constants, or from one lane; whether it is one of those.
+    pub fn shuffle(&mut self, exchange: &Exchange, mode: Shuffle, guard: Option<&Predicate>) -> bool {
         if !self.converged || self.partial.is_some() || guard.is_some() {
             return false;
         }
-        let &[value, pair, from, by, bounds] = &operands[..5] else { return false };
-        let Operand::Integer(bounds) = bounds else { return false };
-        let Operand::Integer(by) = by else {
-            return bounds == 31 && mode == Shuffle::Index && self.broadcast(value, pair, from, by);
+        let [from, by, bounds] = [0, 1, 2].map(|index: usize| exchange.sources[index].source);
+        let [value, pair] = [0, 1].map(|index: usize| exchange.results[index].slot);
+        let Some(bounds) = bounds.constant() else { return false };
+        let Some(by) = by.constant() else {
+            return bounds == 31 && mode == Shuffle::Index && self.broadcast([value, pair], from, by);
         };
         let table: Vec<(usize, bool)> =
             (0..LANES as i32).map(|lane| shuffle_source(mode, lane, by as u32, bounds as u32)).collect();
-        let lanes = self.value(from, Type::B32);
+        let lanes = self.value(from, Scalar::U32);
         let result = match lanes {
             Lanes::Uniform(_) => lanes,
             Lanes::Vector(vectors) => {
@@ -73,11 +73,11 @@ impl Emitter<'_, '_> {
                 Lanes::Vector(quads)
             }
         };
-        self.write_lanes(value, Type::B32, result, None);
+        self.write_lanes(value, Scalar::U32, result, None);
         let inside =
             table.iter().zip(0..).fold(0u32, |bits, (&(_, inside), lane)| bits | u32::from(inside) << lane);
         let inside = self.builder.ins().iconst(I32, i64::from(inside));
-        self.write(pair, Type::Pred, Output::Predicate(Predicate::Bits(inside)), None);
+        self.write(pair, Scalar::Predicate, Output::Predicate(Predicate::Bits(inside)), None);
         true
     }
 
@@ -101,18 +101,18 @@ impl Emitter<'_, '_> {
     }
 
     /// From one lane, which all name, to all.
-    fn broadcast(&mut self, value: Operand, pair: Operand, from: Operand, by: Operand) -> bool {
-        let Lanes::Uniform(lane) = self.value(by, Type::B32) else { return false };
-        let lanes = self.value(from, Type::B32);
+    fn broadcast(&mut self, [value, pair]: [Option<u32>; 2], from: Source, by: Source) -> bool {
+        let Lanes::Uniform(lane) = self.value(by, Scalar::U32) else { return false };
+        let lanes = self.value(from, Scalar::U32);
         lanes.store(&mut self.builder, self.warp, field!(values));
         let lane = self.builder.ins().band_imm_u(lane, 31);
         let lane = self.builder.ins().uextend(I64, lane);
         let offset = self.builder.ins().ishl_imm_u(lane, 2);
         let at = self.builder.ins().iadd(self.warp, offset);
         let scalar = self.load_at(I32, at, field!(values));
-        self.write_lanes(value, Type::B32, Lanes::Uniform(scalar), None);
+        self.write_lanes(value, Scalar::U32, Lanes::Uniform(scalar), None);
         let inside = self.builder.ins().iconst(I32, 1);
-        self.write(pair, Type::Pred, Output::Predicate(Predicate::Uniform(inside)), None);
+        self.write(pair, Scalar::Predicate, Output::Predicate(Predicate::Uniform(inside)), None);
         true
     }
 }

@@ -3,12 +3,12 @@
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::Type;
+use gangway_simt::Scalar;
 
 use super::emit::Registers;
 use super::sequence::Input;
 use super::state::{Known, own_memory};
-use super::value::{Lanes, Predicate, is_wide};
+use super::value::{Lanes, Predicate};
 
 /// Registers in the frame.
 pub(crate) struct Homes<'a> {
@@ -17,20 +17,20 @@ pub(crate) struct Homes<'a> {
 }
 
 impl Registers for Homes<'_> {
-    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Known {
+    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Scalar) -> Known {
         Known::Input(fetch(builder, self.frame, self.homes[slot as usize], ty))
     }
 }
 
 /// What a slot holds whose place in the frame is `home`.
-pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: Type) -> Input {
+pub(crate) fn fetch(builder: &mut FunctionBuilder, frame: Value, home: i32, ty: Scalar) -> Input {
     match (home, ty) {
         // A register that nothing has written is zero.
-        (0, Type::Pred) => Input::Predicate(Predicate::constant(builder, false)),
-        (0, _) => Input::Lanes(Lanes::constant(builder, ty, 0)),
-        (home, Type::Pred) => {
+        (0, Scalar::Predicate) => Input::Predicate(Predicate::constant(builder, false)),
+        (0, _) => Input::Lanes(Lanes::constant(builder, ty.is_wide(), 0)),
+        (home, Scalar::Predicate) => {
             Input::Predicate(Predicate::Bits(builder.ins().load(I32, own_memory(), frame, home)))
         }
-        (home, _) => Input::Lanes(Lanes::load(builder, is_wide(ty), frame, home)),
+        (home, _) => Input::Lanes(Lanes::load(builder, ty.is_wide(), frame, home)),
     }
 }

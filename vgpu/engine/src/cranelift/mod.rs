@@ -1,7 +1,7 @@
 //! The generator that writes Cranelift's code.
 //!
-//! `masked` and `converged` emit the two flavours of a function. `instructions`, `access`, `call` and
-//! `memory` are what both share, on the [`emit`] of registers and operands; what instructions compute
+//! `masked` and `converged` emit the two flavours of a function. `operations`, `access`, `call` and
+//! `memory` are what both share, on the [`emit`] of registers and operands; what operations compute
 //! comes from `lower` and is written by [`sequence`]. `tier` measures a function before.
 
 mod access;
@@ -11,10 +11,10 @@ mod converged;
 mod emit;
 mod exchange;
 mod homes;
-mod instructions;
 mod masked;
 mod matrix;
 mod memory;
+mod operations;
 pub mod processor;
 pub mod sequence;
 mod spend;
@@ -81,16 +81,15 @@ impl Generator for Cranelift {
         if let Some(texts) = &mut texts {
             texts.push(("clif", format!("; {tier:?}\n{}", context.func.display())));
         }
-        let code =
-            passes.run(Pass::Machine, || context.compile(&**target, &mut ControlPlane::default())).map_err(
-                |error| Refused(format!("Cranelift refuses '{}': {:?}", unit.function.name, error.inner)),
-            )?;
+        let code = passes
+            .run(Pass::Machine, || context.compile(&**target, &mut ControlPlane::default()))
+            .map_err(|error| Refused(format!("Cranelift refuses '{}': {:?}", unit.name, error.inner)))?;
         if let Some(texts) = texts {
-            let function = &unit.function.name;
+            let function = &unit.name;
             texts.push(("s", code.vcode.clone().unwrap_or_else(|| format!("; no text of '{function}'\n"))));
         }
         if !code.buffer.relocs().is_empty() {
-            return Err(Refused(format!("'{}' needs relocations", unit.function.name)));
+            return Err(Refused(format!("'{}' needs relocations", unit.name)));
         }
         let locations = code.buffer.get_srclocs_sorted().iter();
         let positions = locations.filter(|location| !location.loc.is_default());

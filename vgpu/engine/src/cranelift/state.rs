@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use cranelift_codegen::ir::{MemFlagsData, SigRef, StackSlot, Value};
-use gangway_ptx::{Compute, Opcode, StateSpace};
+use gangway_simt::{Compute, Space};
 use rustc_hash::FxHashMap;
 
 use super::sequence::Input;
@@ -49,7 +49,7 @@ impl Known {
 /// goes wrong helpers do all of them, each with its own checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
-    pub space: StateSpace,
+    pub space: Space,
     /// How many each lane moves.
     pub bytes: i64,
     /// The addresses of all lanes have been looked at, and not those at the ends of what has a shape.
@@ -100,14 +100,13 @@ impl Agreement {
 /// The high half of what lanes have times a constant: how it is made for any lane.
 #[derive(Clone)]
 pub(crate) struct Product {
-    pub opcode: Opcode,
     pub compute: Compute,
     pub sources: Vec<Source>,
     /// How much the double-wide products of neighbours differ.
     pub step: u128,
 }
 
-/// A source of an instruction.
+/// A source of an operation.
 #[derive(Clone)]
 pub(crate) enum Source {
     Steps(Steps),

@@ -4,25 +4,25 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
-use gangway_ptx::{Compute, Instruction, Meaning, Opcode, Operand, Type};
+use gangway_simt::{Address, Compute, Kind, Operation, Scalar};
 
 use crate::abi::LANES;
-use crate::analysis::shape::{Shape, steps_of, widened, widens};
+use crate::analysis::shape::{Shape, has_predicates, steps_of, widened, widens};
 use crate::cranelift::emit::Emitter;
-use crate::cranelift::sequence::{self, Input, Output};
+use crate::cranelift::sequence::{Input, Output};
 use crate::cranelift::state::{Known, Steps};
-use crate::cranelift::value::{Lanes, is_wide};
+use crate::cranelift::value::Lanes;
 
 impl Emitter<'_, '_> {
     /// A source as it is known, in the bits of `ty`; none where that takes the values of all lanes.
-    pub fn narrowed(&mut self, known: Known, ty: Type) -> Option<Known> {
+    pub fn narrowed(&mut self, known: Known, ty: Scalar) -> Option<Known> {
         let wide = |emitter: &Self, value: Value| emitter.builder.func.dfg.value_type(value) == I64;
         match known {
             Known::Steps(steps) if ty.bits() >= 32 => {
-                if wide(self, steps.bases[0]) == is_wide(ty) {
+                if wide(self, steps.bases[0]) == ty.is_wide() {
                     return Some(Known::Steps(steps));
                 }
-                if is_wide(ty) {
+                if ty.is_wide() {
                     return None;
                 }
                 let bases = steps.bases.iter().map(|&base| self.builder.ins().ireduce(I32, base)).collect();
@@ -35,27 +35,18 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Computes an instruction whose sources have equal steps, if its result has some too. Those
-    /// that are speculative have been checked.
-    pub fn compute_steps(
-        &mut self,
-        opcode: &Opcode,
-        compute: Compute,
-        operands: &[Operand],
-    ) -> Option<Known> {
-        if !self.converged || opcode.expected.iter().any(|expected| expected.ty == Some(Type::Pred)) {
+    /// Computes what has sources of equal steps, if its result has some too. What is speculative has
+    /// been checked.
+    pub fn compute_steps(&mut self, compute: &Compute) -> Option<Known> {
+        if !self.converged || has_predicates(compute) {
             return None;
         }
         let mut sources = Vec::with_capacity(4);
         let mut shapes = Vec::with_capacity(4);
         let mut rows = 1;
-        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
-            if expected.role.writes() || operand == Operand::Absent {
-                continue;
-            }
-            let ty = expected.ty.unwrap_or(Type::B64);
-            let known = self.known_source(operand, ty);
-            let known = self.narrowed(known, ty)?;
+        for read in &compute.sources {
+            let known = self.known_source(read.source, read.ty);
+            let known = self.narrowed(known, read.ty)?;
             shapes.push(match &known {
                 Known::Steps(steps) => {
                     rows = steps.bases.len();
@@ -69,11 +60,10 @@ impl Emitter<'_, '_> {
             return None;
         } else if shapes.iter().all(|&shape| matches!(shape, Shape::Uniform | Shape::Steps(0))) {
             0
-        } else if widens(compute) && !self.unit.shapes.is_speculative(&self.unit.slots, opcode, operands) {
+        } else if widens(compute) && !self.unit.shapes.is_speculative_compute(compute) {
             return None;
         } else {
-            steps_of(opcode.meaning, operands, &shapes)
-                .filter(|step| step.abs() <= crate::analysis::shape::MOST_STEP)?
+            steps_of(compute, &shapes).filter(|step| step.abs() <= crate::analysis::shape::MOST_STEP)?
         };
         let mut bases = Vec::with_capacity(rows);
         for row in 0..rows {
@@ -84,34 +74,31 @@ impl Emitter<'_, '_> {
                     Known::Input(input) => input.clone(),
                 })
                 .collect();
-            let outputs =
-                sequence::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
+            let outputs = self.pure(compute, &inputs)?;
             let Output::Lanes(lanes) = outputs.first else { return None };
             bases.push(lanes.lane(&mut self.builder, 0));
         }
         // A destination that is wider takes the sign of a value that may have wrapped around.
         let wide = self.builder.func.dfg.value_type(bases[0]) == I64;
-        let register = self.destination(operands[0]).map(|slot| self.ty(slot))?;
-        if is_wide(register) != wide || register.bits() < 32 {
+        let register = self.ty(compute.results[0].slot?);
+        if register.is_wide() != wide || register.bits() < 32 {
             return None;
         }
         Some(Known::Steps(Steps { bases: bases.into(), step }))
     }
 
-    /// Whether something that a speculative instruction needs does not hold, as a value that is not
+    /// Whether something that a speculative operation needs does not hold, as a value that is not
     /// zero then; none where nothing can be wrong.
-    pub fn expectation(&mut self, instruction: &Instruction) -> Option<Value> {
-        let unit = self.unit;
-        let opcode = unit.module.opcode(instruction);
-        let operands = unit.body.operands(instruction);
-        let (ty, last) = match opcode.meaning {
-            Meaning::Load(_) => return self.expect_memory(operands[1]),
-            Meaning::Compute(compute) => widened(compute)?,
+    pub fn expectation(&mut self, operation: &Operation) -> Option<Value> {
+        let compute = match &operation.kind {
+            Kind::Load { address, .. } => return self.expect_memory(address),
+            Kind::Compute(compute) => compute,
             _ => return None,
         };
+        let (ty, count) = widened(compute)?;
         let mut wrong = None;
-        for &operand in &operands[1..=last] {
-            let Known::Steps(steps) = self.known_source(operand, ty) else { continue };
+        for read in &compute.sources[..count] {
+            let Known::Steps(steps) = self.known_source(read.source, ty) else { continue };
             let Some(Known::Steps(steps)) = self.narrowed(Known::Steps(steps), ty) else { continue };
             if steps.step == 0 {
                 continue;
@@ -128,8 +115,8 @@ impl Emitter<'_, '_> {
 
     /// A generic address that is the same in all lanes leads to the same memory in all lanes, and
     /// not to each lane's own.
-    fn expect_memory(&mut self, operand: Operand) -> Option<Value> {
-        let Lanes::Uniform(address) = self.address(operand) else { return None };
+    fn expect_memory(&mut self, address: &Address) -> Option<Value> {
+        let Lanes::Uniform(address) = self.address(address) else { return None };
         let offset = self.builder.ins().iadd_imm_s(address, (LOCAL_WINDOW as i64).wrapping_neg());
         let size = self.number(LOCAL_SIZE as i64);
         Some(self.builder.ins().icmp(IntCC::UnsignedLessThan, offset, size))

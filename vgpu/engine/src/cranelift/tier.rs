@@ -8,17 +8,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gangway_ptx::meaning::{Control, Integer};
-use gangway_ptx::{Compute, Meaning, Operand, Type};
+use gangway_simt::{Base, Block, Compute, End, Kind, Operator, Place, Scalar};
 
 use crate::abi::{Flavour, LANES};
-use crate::analysis::graph::{Block, Collective, End};
-use crate::analysis::layout::Place;
-use crate::analysis::liveness::{Listed, accesses, instructions};
+use crate::analysis::liveness::Listed;
 use crate::analysis::shape::Shape;
 use crate::analysis::unit::Unit;
 use crate::cranelift::masked::MANY_BLOCKS;
-use crate::cranelift::value::is_wide;
 
 /// How code is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +44,7 @@ const MOST_INSTRUCTIONS: usize = 1 << 14;
 /// What the code of a function would consist of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Values for Cranelift that instructions make.
+    /// Values for Cranelift that operations make.
     pub values: u64,
     /// Those that live where Cranelift's blocks begin, counted for each block.
     pub live: u64,
@@ -61,10 +57,11 @@ impl Size {
     #[must_use]
     pub fn of(unit: &Unit<'_>) -> Self {
         let rows = LANES / usize::from(unit.shape.row.max(1));
-        let slots = unit.slots.types.iter().zip(&unit.shapes.slots);
+        let slots = unit.code.slots.iter().zip(&unit.shapes.slots);
         let widths = slots.map(|(&ty, &shape)| width(ty, shape, rows)).collect();
-        let mut walk = Walk { unit, widths, lives: Listed::new(unit.slots.len()), size: Size::default() };
-        for (block, number) in unit.graph.blocks.iter().zip(0u32..) {
+        let mut walk =
+            Walk { unit, widths, lives: Listed::new(unit.code.slots.len()), size: Size::default() };
+        for (block, number) in unit.code.blocks.iter().zip(0u32..) {
             walk.block(block, number);
         }
         walk.size
@@ -76,13 +73,13 @@ impl Size {
 }
 
 /// How many values for Cranelift a slot is.
-fn width(ty: Type, shape: Shape, rows: usize) -> u64 {
+fn width(ty: Scalar, shape: Shape, rows: usize) -> u64 {
     match (ty, shape) {
         (_, Shape::Uniform | Shape::Nothing) => 1,
         // Comparisons give them lane by lane.
-        (Type::Pred, _) => 8,
+        (Scalar::Predicate, _) => 8,
         (_, Shape::Steps(_)) => rows as u64,
-        (ty, Shape::General) if is_wide(ty) => 16,
+        (ty, Shape::General) if ty.is_wide() => 16,
         (_, Shape::General) => 8,
     }
 }
@@ -107,20 +104,16 @@ impl Walk<'_> {
         }
         self.size.live += live;
         let mut last = Vec::new();
-        for (index, _) in instructions(block) {
-            let instruction = &unit.body.instructions[index as usize];
-            accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, _| {
-                last.push((slot, index))
-            });
+        for (index, _) in block.each_operation() {
+            unit.operation(index).each_slot(&mut |slot, _| last.push((slot, index)));
         }
         last.sort_unstable_by_key(|&(slot, index)| (slot, std::cmp::Reverse(index)));
         last.dedup_by_key(|&mut (slot, _)| slot);
         last.retain(|&(slot, _)| !unit.liveness.leaves(block, slot));
         last.sort_unstable_by_key(|&(_, index)| index);
         let mut ends = last.into_iter().peekable();
-        for (index, _) in instructions(block) {
-            let instruction = &unit.body.instructions[index as usize];
-            accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, write| {
+        for (index, _) in block.each_operation() {
+            unit.operation(index).each_slot(&mut |slot, write| {
                 let width = self.widths[slot as usize];
                 self.size.values += if write { width } else { 0 };
                 if !self.lives.contains(slot) {
@@ -143,25 +136,21 @@ impl Walk<'_> {
     /// Counts what masked code gets, and gives back.
     fn hand_over(&mut self, block: &Block, number: u32) {
         let unit = self.unit;
-        let whole = |&slot: &u32| width(unit.slots.types[slot as usize], Shape::General, 1);
+        let whole = |&slot: &u32| width(unit.code.slots[slot as usize], Shape::General, 1);
         let entering = |block: u32| unit.liveness.entering(block).iter().map(whole).sum::<u64>();
         // Converged code works on matrices without masked code.
-        let own = matches!(block.collective, Some(Collective::Exchange(_)))
-            || block.instructions.clone().next().is_some_and(|index| {
-                let instruction = &unit.body.instructions[index as usize];
-                let opcode = unit.module.opcode(instruction);
-                unit.shapes.is_speculative(&unit.slots, opcode, unit.body.operands(instruction))
-            });
+        let own = block.operations.clone().next().is_some_and(|index| {
+            let operation = unit.operation(index);
+            block.collective && matches!(operation.kind, Kind::Exchange(_))
+                || unit.shapes.is_speculative(operation)
+        });
         if own {
             self.size.handed += entering(number);
         }
         match &block.end {
-            End::Branch(guard, yes, no) => {
-                let slot = unit.slots.of(guard.register, 0);
-                if unit.shapes.slots[slot as usize] != Shape::Uniform {
-                    // The block where they meet needs less than both together.
-                    self.size.handed += 2 * (entering(*yes) + entering(*no));
-                }
+            End::Branch(guard, yes, no) if unit.shapes.slots[guard.slot as usize] != Shape::Uniform => {
+                // The block where they meet needs less than both together.
+                self.size.handed += 2 * (entering(*yes) + entering(*no));
             }
             End::Call { next, .. } => self.size.handed += entering(*next),
             End::Table { .. } => self.size.handed += entering(number),
@@ -169,45 +158,31 @@ impl Walk<'_> {
         }
     }
 
-    /// Values that an instruction's code consists of beyond its results, roughly.
+    /// Values that an operation's code consists of beyond its results, roughly.
     fn inner(&self, index: u32) -> u64 {
         const ACCESS: u64 = 24;
         const DIVISION: u64 = 256;
-        let opcode = self.unit.module.opcode(&self.unit.body.instructions[index as usize]);
-        match opcode.meaning {
-            Meaning::Compute(Compute::Integer { op: Integer::Div | Integer::Rem, .. }) => DIVISION,
+        let divides = |compute: &Compute| {
+            compute
+                .algebra
+                .is_some_and(|algebra| matches!(algebra.operator, Operator::Divide | Operator::Remainder))
+        };
+        match &self.unit.operation(index).kind {
+            Kind::Compute(compute) if divides(compute) => DIVISION,
             _ if self.parts(index) => ACCESS,
             _ => 0,
         }
     }
 
-    /// Whether an instruction is code with blocks of its own, or calls a helper.
+    /// Whether an operation is code with blocks of its own, or calls a helper.
     fn parts(&self, index: u32) -> bool {
-        let unit = self.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        match unit.module.opcode(instruction).meaning {
-            Meaning::Load(_) | Meaning::Store(_) => {
-                unit.body.operands(instruction).iter().all(|operand| match operand {
-                    Operand::Address(gangway_ptx::Base::Symbol(symbol), _) => {
-                        matches!(unit.slots.layout.place(*symbol), Some(Place::Local(_) | Place::Symbol(_)))
-                    }
-                    _ => true,
-                })
-            }
-            Meaning::Atomic(_) | Meaning::Copy(_) | Meaning::Matrix(_) | Meaning::Control(Control::Call) => {
-                true
-            }
-            Meaning::Compute(_)
-            | Meaning::Move { .. }
-            | Meaning::ConvertAddress { .. }
-            | Meaning::IsInSpace(_)
-            | Meaning::Stack(..)
-            | Meaning::Control(_)
-            | Meaning::Barrier(_)
-            | Meaning::Exchange(_)
-            | Meaning::ActiveMask
-            | Meaning::Fence
-            | Meaning::Hint(_) => false,
+        match &self.unit.operation(index).kind {
+            Kind::Load { address, .. } | Kind::Store { address, .. } => match address.base {
+                Base::Place(place) => matches!(place, Place::Local(_) | Place::Symbol(_)),
+                Base::Slot(_) | Base::Absolute => true,
+            },
+            Kind::Atomic(_) | Kind::Copy { .. } | Kind::Matrix(_) | Kind::Call(_) => true,
+            _ => false,
         }
     }
 }
@@ -217,7 +192,7 @@ impl Walk<'_> {
 /// It is worth taking care in loops, and in kernels, which are a loop over all threads; and under a
 /// mask not even there when there are many blocks, as what lives across them is in memory.
 pub(crate) fn tier(flavour: Flavour, unit: &Unit<'_>) -> Tier {
-    let blocks = unit.graph.blocks.iter().zip(0u32..);
+    let blocks = unit.code.blocks.iter().zip(0u32..);
     let repeats = || blocks.clone().any(|(block, number)| block.end.leads(|next| next <= number));
     match flavour {
         Flavour::Converged => {
@@ -226,19 +201,19 @@ pub(crate) fn tier(flavour: Flavour, unit: &Unit<'_>) -> Tier {
                 Tier::Memory
             } else if !size.fits(&MOST_FULL) {
                 Tier::Quick
-            } else if unit.function.entry || repeats() {
+            } else if unit.entry || repeats() {
                 Tier::Full
             } else {
                 Tier::Quick
             }
         }
         Flavour::Masked
-            if unit.graph.blocks.len() > MOST_BLOCKS || unit.body.instructions.len() > MOST_INSTRUCTIONS =>
+            if unit.code.blocks.len() > MOST_BLOCKS || unit.code.operations.len() > MOST_INSTRUCTIONS =>
         {
             Tier::Memory
         }
-        Flavour::Masked if unit.graph.blocks.len() > MANY_BLOCKS || !repeats() => Tier::Quick,
-        Flavour::Masked => match unit.body.instructions.len() {
+        Flavour::Masked if unit.code.blocks.len() > MANY_BLOCKS || !repeats() => Tier::Quick,
+        Flavour::Masked => match unit.code.operations.len() {
             0..MOST_CARE => Tier::Full,
             _ => Tier::Quick,
         },

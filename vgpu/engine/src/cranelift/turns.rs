@@ -2,7 +2,7 @@
 //! lanes with neighbouring counters mostly have the same row: what is computed from a quotient is
 //! then the same in all lanes or in equal steps.
 //!
-//! Code for a span of instructions is made twice for that. The first time all lanes are taken
+//! Code for a span of operations is made twice for that. The first time all lanes are taken
 //! to agree in all quotients, which is checked by those of the first and the last lane before
 //! memory is touched. If they do not agree, lanes take turns: those that agree with the first one
 //! that is left run the second piece of code, then others. [`Agreement`] is what both rely on.
@@ -12,24 +12,23 @@ use std::ops::Range;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use gangway_ptx::meaning::Compute;
-use gangway_ptx::{Base, Instruction, Meaning, Opcode, Operand, Type};
+use gangway_simt::{Compute, Kind, Operator, Source as From};
 
 use crate::abi::LANES;
-use crate::analysis::liveness::{Set, accesses};
+use crate::analysis::liveness::Set;
 use crate::analysis::quotients::{Form, LEAST_DIVISOR, divides, divisor, form, form_of, is_small};
 use crate::analysis::shape::{MOST_STEP, Shape, steps_of};
 use crate::cranelift::emit::Emitter;
-use crate::cranelift::sequence::{self, Input, Output};
+use crate::cranelift::sequence::{Input, Output};
 use crate::cranelift::state::{Known, Steps};
 use crate::cranelift::state::{Product, Source};
 use crate::cranelift::steps::beyond;
-use crate::cranelift::value::{Lanes, is_wide};
+use crate::cranelift::value::Lanes;
 
-/// Instructions of a span.
+/// Operations of a span.
 const MOST: usize = 96;
 
-/// What becomes of an instruction in lanes that agree.
+/// What becomes of an operation in lanes that agree.
 pub(crate) enum Agreed {
     /// Nothing that depends on it.
     Other,
@@ -41,121 +40,102 @@ pub(crate) enum Agreed {
 /// A product, to be noted when the slot has been written.
 pub(crate) struct Noted(Product);
 
-/// A span of instructions with accesses whose addresses quotients are in.
+/// A span of operations with accesses whose addresses quotients are in.
 pub(crate) struct Span {
-    pub instructions: Range<u32>,
+    pub operations: Range<u32>,
     /// Slots in which lanes may differ that do not agree.
     pub divided: Set,
 }
 
 impl Emitter<'_, '_> {
-    fn instruction_of(&self, index: u32) -> (&Instruction, &Opcode, &[Operand]) {
-        let unit = self.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        (instruction, unit.module.opcode(instruction), unit.body.operands(instruction))
-    }
-
-    /// Whether lanes may have to agree in what an instruction gives.
+    /// Whether lanes may have to agree in what an operation gives.
     pub fn divides(&self, index: u32) -> bool {
-        divides(self.unit, &self.unit.body.instructions[index as usize])
+        divides(self.unit.operation(index))
     }
 
-    fn form_of(&self, index: u32) -> Option<Form> {
-        form_of(self.unit, &self.unit.body.instructions[index as usize])
-    }
-
-    /// The span that begins with the first of some instructions, if that divides a value of
+    /// The span that begins with the first of some operations, if that divides a value of
     /// equal steps.
-    pub fn span_of(&mut self, instructions: Range<u32>) -> Option<Span> {
+    pub fn span_of(&mut self, operations: Range<u32>) -> Option<Span> {
         let unit = self.unit;
-        let start = instructions.start;
-        let form = self.form_of(start).filter(|&form| form != Form::Wide)?;
-        let (_, opcode, operands) = self.instruction_of(start);
-        let (opcode, operands) = (opcode.clone(), operands.to_vec());
-        let Operand::Register(divided) = operands[1] else { return None };
-        let ty = opcode.expected[1].ty.unwrap_or(Type::B64);
-        let known = self.known(unit.slots.of(divided, 0));
-        let Some(Known::Steps(steps)) = self.narrowed(known, ty) else { return None };
-        let small = match (form, &opcode.meaning) {
-            (Form::Product, _) => false,
-            (_, Meaning::Compute(compute)) => {
-                divisor(*compute, &operands).is_some_and(|divisor| is_small(divisor, steps.step))
-            }
-            _ => true,
-        };
+        let start = operations.start;
+        let operation = unit.operation(start);
+        let form = form_of(operation).filter(|&form| form != Form::Wide)?;
+        let Kind::Compute(compute) = &operation.kind else { return None };
+        let dividend = compute.sources[0];
+        let From::Slot(slot) = dividend.source else { return None };
+        let known = self.known(slot);
+        let Some(Known::Steps(steps)) = self.narrowed(known, dividend.ty) else { return None };
+        let small =
+            form != Form::Product && divisor(compute).is_some_and(|divisor| is_small(divisor, steps.step));
         if steps.bases.len() != 1 || steps.step == 0 || small {
             return None;
         }
-        let mut divided = Set::new(unit.slots.len());
+        let mut divided = Set::new(unit.code.slots.len());
         let (mut end, mut stores) = (None, false);
-        for index in instructions.take(MOST) {
-            let (instruction, opcode, operands) = self.instruction_of(index);
-            let address = match opcode.meaning {
-                Meaning::Compute(_) | Meaning::Move { .. } | Meaning::ConvertAddress { .. } => None,
+        for index in operations.take(MOST) {
+            let operation = unit.operation(index);
+            let address = match &operation.kind {
+                Kind::Compute(_) | Kind::Move { .. } | Kind::Repack { .. } | Kind::ConvertAddress { .. } => {
+                    None
+                }
                 // What one lane stores another may load in a later turn.
-                Meaning::Load(access) if !access.strong && !stores => Some(operands[1]),
-                Meaning::Store(access) if !access.strong => {
+                Kind::Load { access, address, .. } if !access.strong && !stores => Some(address),
+                Kind::Store { access, address, .. } if !access.strong => {
                     stores = true;
-                    Some(operands[0])
+                    Some(address)
                 }
                 _ => break,
             };
-            if instruction.guard.is_some() {
+            if operation.guard.is_some() {
                 break;
             }
-            if let Some(Operand::Address(Base::Register(base), _)) = address
-                && divided.contains(unit.slots.of(base, 0))
-            {
+            if address.and_then(|address| address.slot()).is_some_and(|base| divided.contains(base)) {
                 end = Some(index + 1);
             }
-            let mut differs = self.divides(index);
-            let access = |tell: &mut dyn FnMut(u32, bool)| {
-                accesses(unit.module, unit.body, &unit.slots, instruction, tell);
-            };
-            access(&mut |slot, write| differs |= !write && divided.contains(slot));
+            let mut differs = divides(operation);
+            operation.each_slot(&mut |slot, write| differs |= !write && divided.contains(slot));
             if differs {
-                access(&mut |slot, write| {
+                operation.each_slot(&mut |slot, write| {
                     if write {
                         divided.insert(slot);
                     }
                 });
             }
         }
-        Some(Span { instructions: start..end?, divided })
+        Some(Span { operations: start..end?, divided })
     }
 
-    /// What an instruction gives in lanes that agree, if it is one on which they have to.
-    pub fn agree(&mut self, opcode: &Opcode, compute: Compute, operands: &[Operand]) -> Agreed {
-        self.try_agree(opcode, compute, operands).unwrap_or(Agreed::Other)
+    /// What an operation gives in lanes that agree, if it is one on which they have to.
+    pub fn agree(&mut self, compute: &Compute) -> Agreed {
+        self.try_agree(compute).unwrap_or(Agreed::Other)
     }
 
-    fn try_agree(&mut self, opcode: &Opcode, compute: Compute, operands: &[Operand]) -> Option<Agreed> {
+    fn try_agree(&mut self, compute: &Compute) -> Option<Agreed> {
         let leader = self.agreement.as_ref()?.leader;
-        let form = form(compute, operands)?;
-        let register = self.destination(operands[0]).map(|slot| self.ty(slot))?;
-        let sources = self.agreeing_sources(opcode, operands, form)?;
+        let form = form(compute)?;
+        let register = self.ty(compute.results[0].slot?);
+        let sources = self.agreeing_sources(compute, form)?;
         let values: Vec<Value> = match leader {
-            Some(leader) => vec![self.value_in(leader, opcode, compute, &sources)?],
+            Some(leader) => vec![self.value_in(leader, compute, &sources)?],
             None => {
                 let ends = [0, LANES as i64 - 1].map(|lane| self.builder.ins().iconst(I32, lane));
                 ends.iter()
-                    .map(|&lane| self.value_in(lane, opcode, compute, &sources))
+                    .map(|&lane| self.value_in(lane, compute, &sources))
                     .collect::<Option<Vec<Value>>>()?
             }
         };
         let wide = self.builder.func.dfg.value_type(values[0]) == I64;
-        if is_wide(register) != wide || register.bits() < 32 {
+        if register.is_wide() != wide || register.bits() < 32 {
             return None;
         }
-        let step = self.step_of(form, opcode, compute, operands, &sources)?;
+        let step = self.step_of(form, compute, &sources)?;
         if form != Form::Wide && leader.is_none() {
-            self.expect_order(opcode, &sources);
+            self.expect_order(compute, &sources);
         }
         if form == Form::Product {
-            let &Operand::Integer(factor) = operands.get(2)? else { return None };
+            let factor = compute.sources.get(1)?.source.constant()?;
             let step = u128::from(factor.unsigned_abs()) * u128::from(step.unsigned_abs());
-            let opcode = opcode.clone();
-            return Some(Agreed::Lanes(Noted(Product { opcode, compute, sources, step })));
+            return Some(Agreed::Lanes(Noted(Product { compute: compute.clone(), sources, step })));
         }
         let known = |base: Value| match step {
             0 => Known::lanes(Lanes::Uniform(base)),
@@ -171,31 +151,26 @@ impl Emitter<'_, '_> {
         let before = self.times(leader, step, wide);
         let base = self.builder.ins().isub(values[0], before);
         let ordered = form != Form::Wide;
-        self.leave_others(leader, [base, values[0]], step, ordered, opcode, compute, &sources)?;
+        self.leave_others(leader, [base, values[0]], step, ordered, compute, &sources)?;
         Some(Agreed::Result(known(base)))
     }
 
     /// Notes the values of a product.
-    pub fn note_product(&mut self, operand: Operand, Noted(product): Noted) {
-        if let (Some(slot), Some(agreement)) = (self.destination(operand), &mut self.agreement) {
+    pub fn note_product(&mut self, slot: Option<u32>, Noted(product): Noted) {
+        if let (Some(slot), Some(agreement)) = (slot, &mut self.agreement) {
             agreement.products.insert(slot, product);
         }
     }
 
-    /// The sources of an instruction, if they are known well enough and not all the same.
-    fn agreeing_sources(&mut self, opcode: &Opcode, operands: &[Operand], form: Form) -> Option<Vec<Source>> {
+    /// The sources of an operation, if they are known well enough and not all the same.
+    fn agreeing_sources(&mut self, compute: &Compute, form: Form) -> Option<Vec<Source>> {
         let mut sources = Vec::with_capacity(3);
         let mut differ = false;
-        for (&operand, expected) in operands.iter().zip(&opcode.expected) {
-            if expected.role.writes() || operand == Operand::Absent {
-                continue;
-            }
-            let ty = expected.ty.unwrap_or(Type::B64);
-            if let (Operand::Register(id), Form::Quotient, true) = (operand, form, sources.is_empty()) {
-                let slot = self.unit.slots.of(id, 0);
+        for read in &compute.sources {
+            if let (From::Slot(slot), Form::Quotient, true) = (read.source, form, sources.is_empty()) {
                 let product = self.agreement.as_ref().and_then(|agreement| agreement.products.get(&slot));
                 if let Some(product) = product.cloned() {
-                    if self.ty(slot).bits() != ty.bits() {
+                    if self.ty(slot).bits() != read.ty.bits() {
                         return None;
                     }
                     differ = true;
@@ -203,8 +178,8 @@ impl Emitter<'_, '_> {
                     continue;
                 }
             }
-            let known = self.known_source(operand, ty);
-            sources.push(match self.narrowed(known, ty)? {
+            let known = self.known_source(read.source, read.ty);
+            sources.push(match self.narrowed(known, read.ty)? {
                 Known::Steps(steps) if steps.bases.len() == 1 => {
                     differ = true;
                     Source::Steps(steps)
@@ -218,14 +193,8 @@ impl Emitter<'_, '_> {
         (differ && (first || form == Form::Wide)).then_some(sources)
     }
 
-    /// What an instruction gives in a lane, an `I32`.
-    fn value_in(
-        &mut self,
-        lane: Value,
-        opcode: &Opcode,
-        compute: Compute,
-        sources: &[Source],
-    ) -> Option<Value> {
+    /// What an operation gives in a lane, an `I32`.
+    fn value_in(&mut self, lane: Value, compute: &Compute, sources: &[Source]) -> Option<Value> {
         let mut inputs = Vec::with_capacity(sources.len());
         for source in sources {
             inputs.push(match source {
@@ -236,70 +205,64 @@ impl Emitter<'_, '_> {
                     let offset = self.times(lane, steps.step, wide);
                     Input::Lanes(Lanes::Uniform(self.builder.ins().iadd(base, offset)))
                 }
-                Source::Product(Product { opcode, compute, sources, .. }) => {
-                    Input::Lanes(Lanes::Uniform(self.value_in(lane, opcode, *compute, sources)?))
+                Source::Product(Product { compute, sources, .. }) => {
+                    Input::Lanes(Lanes::Uniform(self.value_in(lane, compute, sources)?))
                 }
             });
         }
-        let outputs =
-            sequence::pure(&mut self.builder, compute, &opcode.expected, &inputs, self.unit.features)?;
+        let outputs = self.pure(compute, &inputs)?;
         let Output::Lanes(lanes) = outputs.first else { return None };
         Some(lanes.lane(&mut self.builder, 0))
     }
 
-    /// The steps of what an instruction gives in lanes that agree, 0 where it is the same; those of
+    /// The steps of what an operation gives in lanes that agree, 0 where it is the same; those of
     /// what is multiplied for a product. None where too few lanes would agree.
-    fn step_of(
-        &self,
-        form: Form,
-        opcode: &Opcode,
-        compute: Compute,
-        operands: &[Operand],
-        sources: &[Source],
-    ) -> Option<i64> {
+    fn step_of(&self, form: Form, compute: &Compute, sources: &[Source]) -> Option<i64> {
         if form == Form::Wide {
             let shape = |source: &Source| match source {
                 Source::Steps(steps) => Shape::Steps(steps.step),
                 _ => Shape::Uniform,
             };
             let shapes: Vec<Shape> = sources.iter().map(shape).collect();
-            return steps_of(opcode.meaning, operands, &shapes).filter(|step| step.abs() <= MOST_STEP);
+            return steps_of(compute, &shapes).filter(|step| step.abs() <= MOST_STEP);
         }
         let step = match sources.first()? {
             Source::Steps(steps) if form == Form::Product => return Some(steps.step),
             Source::Steps(steps) => steps.step,
             Source::Product(product) => {
-                let Compute::Bits { ty, .. } = compute else { return None };
-                let Operand::Integer(by) = operands[2] else { return None };
-                let divisor = 1u128.checked_shl(ty.bits() + by as u32)?;
+                let algebra = compute.algebra?;
+                if !matches!(algebra.operator, Operator::ShiftRight) {
+                    return None;
+                }
+                let by = compute.sources.get(1)?.source.constant()?;
+                let divisor = 1u128.checked_shl(algebra.ty.bits() + by as u32)?;
                 let enough = product.step.checked_mul(LEAST_DIVISOR).is_some_and(|least| divisor >= least);
                 // A shift by all bits but the sign's is of no other divisor.
                 return enough.then_some(0);
             }
             Source::Same(_) => return None,
         };
-        let small = divisor(compute, operands).is_some_and(|divisor| is_small(divisor, step));
+        let small = divisor(compute).is_some_and(|divisor| is_small(divisor, step));
         (!small).then_some(if form == Form::Rest { step } else { 0 })
     }
 
     /// Values of equal steps are in order only as far as they do not wrap around.
-    fn expect_order(&mut self, opcode: &Opcode, sources: &[Source]) {
-        if let Some(over) = self.wraps(opcode, sources) {
+    fn expect_order(&mut self, compute: &Compute, sources: &[Source]) {
+        if let Some(over) = self.wraps(compute, sources) {
             self.disagree(over);
         }
     }
 
     /// Whether a dividend wraps around.
-    fn wraps(&mut self, opcode: &Opcode, sources: &[Source]) -> Option<Value> {
+    fn wraps(&mut self, compute: &Compute, sources: &[Source]) -> Option<Value> {
         match sources.first()? {
             Source::Steps(steps) => {
-                let mut expected = opcode.expected.iter().filter(|expected| !expected.role.writes());
-                let ty = expected.next()?.ty?;
+                let ty = compute.sources.first()?.ty;
                 let (base, step) = (steps.bases[0], steps.step);
                 let end = self.builder.ins().iadd_imm_s(base, step * (LANES as i64 - 1));
                 Some(self.builder.ins().icmp(beyond(ty.is_signed(), step), end, base))
             }
-            Source::Product(Product { opcode, sources, .. }) => self.wraps(opcode, sources),
+            Source::Product(Product { compute, sources, .. }) => self.wraps(compute, sources),
             Source::Same(_) => None,
         }
     }
@@ -312,28 +275,26 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// In a turn, leaves out the lanes in which an instruction gives something else: those before
+    /// In a turn, leaves out the lanes in which an operation gives something else: those before
     /// the leader have had their turn, and from some lane on all do.
-    #[allow(clippy::too_many_arguments)]
     fn leave_others(
         &mut self,
         leader: Value,
         [base, first]: [Value; 2],
         step: i64,
         ordered: bool,
-        opcode: &Opcode,
-        compute: Compute,
+        compute: &Compute,
         sources: &[Source],
     ) -> Option<()> {
         let wide = self.builder.func.dfg.value_type(base) == I64;
         let agrees = |emitter: &mut Self, lane: Value| {
-            let value = emitter.value_in(lane, opcode, compute, sources)?;
+            let value = emitter.value_in(lane, compute, sources)?;
             let offset = emitter.times(lane, step, wide);
             let expected = emitter.builder.ins().iadd(base, offset);
             let expected = if step == 0 { first } else { expected };
             Some(emitter.builder.ins().icmp(IntCC::Equal, value, expected))
         };
-        let wraps = if ordered { self.wraps(opcode, sources) } else { None };
+        let wraps = if ordered { self.wraps(compute, sources) } else { None };
         // Mostly all that are left agree, or all that have agreed in something else.
         let (left, before) = self.agreement.as_ref().map(|agreement| (agreement.left, agreement.last))?;
         let end = match before {

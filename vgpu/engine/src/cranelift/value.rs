@@ -10,7 +10,7 @@ use cranelift_codegen::ir::{
     InstBuilder, InstructionData, MemFlagsData, Opcode, Type as Clif, Value, ValueDef,
 };
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::Type;
+use gangway_simt::Scalar;
 
 use crate::abi::LANES;
 
@@ -38,12 +38,6 @@ pub enum Predicate {
 
 /// Groups of four lanes: what a vector of 32-bit values holds.
 pub const QUADS: usize = LANES / 4;
-
-/// Whether a register of this type is kept in 64 bits per lane.
-#[must_use]
-pub const fn is_wide(ty: Type) -> bool {
-    ty.bits() > 32
-}
 
 /// The vector type that holds lanes of this width, and how many lanes one holds.
 const fn vector(wide: bool) -> (Clif, usize) {
@@ -105,8 +99,8 @@ pub fn cast(builder: &mut FunctionBuilder, ty: Clif, value: Value) -> Value {
 
 impl Lanes {
     /// The same constant in all lanes.
-    pub fn constant(builder: &mut FunctionBuilder, ty: Type, bits: u64) -> Self {
-        Lanes::Uniform(constant(builder, scalar(is_wide(ty)), bits))
+    pub fn constant(builder: &mut FunctionBuilder, wide: bool, bits: u64) -> Self {
+        Lanes::Uniform(constant(builder, scalar(wide), bits))
     }
 
     /// Whether each lane has 64 bits.
@@ -193,7 +187,7 @@ impl Lanes {
 
     /// What a register that is wider than `ty` holds after a value of `ty` has been
     /// written to it: the value is extended by the type's sign.
-    pub fn extend(self, builder: &mut FunctionBuilder, ty: Type, register: Type) -> Self {
+    pub fn extend(self, builder: &mut FunctionBuilder, ty: Scalar, register: Scalar) -> Self {
         if register.bits() <= ty.bits() {
             return self;
         }
@@ -207,10 +201,10 @@ impl Lanes {
         } else {
             self
         };
-        match (is_wide(register), register.bits()) {
+        match (register.is_wide(), register.bits()) {
             (true, _) => value.widen(builder, ty.is_signed()),
             (false, 16) if narrow => {
-                let mask = Lanes::constant(builder, Type::U32, 0xffff);
+                let mask = Lanes::constant(builder, false, 0xffff);
                 match value {
                     Lanes::Uniform(value) => {
                         let mask = mask.lane(builder, 0);

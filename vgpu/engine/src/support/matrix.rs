@@ -8,7 +8,7 @@ use gangway_interpreter::matrix::{
     DoubleWords, Rows, Words, fragment_of, multiply, multiply_doubles, row_bytes, row_of, rows_of,
 };
 use gangway_ptx::meaning::{Matrix, MatrixAccess, Multiply};
-use gangway_ptx::{Meaning, Opcode, Role, Type};
+use gangway_ptx::{Meaning, Opcode, Role, StateSpace, Type};
 
 use super::helper::{fault, run};
 use super::lanes::lanes;
@@ -115,7 +115,8 @@ fn rows(
     let access = Access {
         size: MatrixAccess::ROW as u8,
         count: 1,
-        space: Space::of(access.space),
+        // No form has another.
+        space: if access.space == StateSpace::Generic { Space::Generic } else { Space::Shared },
         strong: false,
         check,
         operation: None,

@@ -1,7 +1,6 @@
 //! The atomic operations that have a fast path, packed into a number for helpers.
 
-use gangway_ptx::Type;
-use gangway_ptx::meaning::{Atomic, AtomicOperation};
+use gangway_simt::{Atomic, AtomicOperator};
 
 /// The operations that have a fast path, on 32 and 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +38,20 @@ const ON_WORDS: [OnWords; 8] = {
 
 impl Operation {
     #[must_use]
-    pub fn of(atomic: Atomic) -> Option<Self> {
-        let ty = atomic.ty;
-        let plain = matches!(ty, Type::F32 | Type::F64) || !ty.is_float() && ty.bits() >= 32;
-        if !plain {
-            return None;
-        }
-        let kind = match atomic.op {
-            AtomicOperation::AddFloat => Operating::AddFloat,
-            AtomicOperation::Add => Operating::Words(OnWords::Add),
-            AtomicOperation::Exchange => Operating::Words(OnWords::Exchange),
-            AtomicOperation::And => Operating::Words(OnWords::And),
-            AtomicOperation::Or => Operating::Words(OnWords::Or),
-            AtomicOperation::Xor => Operating::Words(OnWords::Xor),
-            AtomicOperation::Min => Operating::Words(OnWords::Minimum),
-            AtomicOperation::Max => Operating::Words(OnWords::Maximum),
-            AtomicOperation::CompareAndSwap => Operating::Words(OnWords::CompareExchange),
-            // The processor has no such instruction either.
-            AtomicOperation::Increment | AtomicOperation::Decrement => return None,
+    pub fn of(atomic: &Atomic) -> Option<Self> {
+        let kind = match atomic.operator {
+            AtomicOperator::AddFloat => Operating::AddFloat,
+            AtomicOperator::Add => Operating::Words(OnWords::Add),
+            AtomicOperator::Exchange => Operating::Words(OnWords::Exchange),
+            AtomicOperator::And => Operating::Words(OnWords::And),
+            AtomicOperator::Or => Operating::Words(OnWords::Or),
+            AtomicOperator::Xor => Operating::Words(OnWords::Xor),
+            AtomicOperator::Min => Operating::Words(OnWords::Minimum),
+            AtomicOperator::Max => Operating::Words(OnWords::Maximum),
+            AtomicOperator::CompareAndSwap => Operating::Words(OnWords::CompareExchange),
+            AtomicOperator::Other => return None,
         };
-        Some(Operation { kind, signed: ty.is_signed(), keeps: atomic.returns })
+        Some(Operation { kind, signed: atomic.ty.is_signed(), keeps: atomic.returns })
     }
 
     /// Never zero, which stands for none.

@@ -4,7 +4,7 @@ use gangway_device_memory::{
     BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS, is_device_address,
 };
 use gangway_interpreter::FaultKind;
-use gangway_ptx::StateSpace;
+use gangway_simt::Space as Named;
 
 use super::operation::Operation;
 use crate::abi::Warp;
@@ -29,17 +29,12 @@ impl Space {
     }
 
     #[must_use]
-    pub fn of(space: StateSpace) -> Self {
+    pub fn of(space: Named) -> Self {
         match space {
-            StateSpace::Shared | StateSpace::SharedCta => Space::Shared,
-            StateSpace::Local | StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => {
-                Space::Local
-            }
-            StateSpace::Generic => Space::Generic,
-            StateSpace::Global | StateSpace::Const => Space::Global,
-            StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster => {
-                unreachable!("no form of an access has this space")
-            }
+            Named::Shared => Space::Shared,
+            Named::Local | Named::Parameters => Space::Local,
+            Named::Generic => Space::Generic,
+            Named::Global | Named::Constant => Space::Global,
         }
     }
 }

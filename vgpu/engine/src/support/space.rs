@@ -1,7 +1,7 @@
 //! `isspacep`: which space a generic address is in.
 
 use gangway_device_memory::{AllocationKind, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory};
-use gangway_ptx::StateSpace;
+use gangway_simt::Space;
 
 use super::helper::run;
 use super::lanes::lanes;
@@ -18,17 +18,16 @@ pub(crate) enum IsIn {
 }
 
 impl IsIn {
+    /// None: compiled code asks that itself.
     #[must_use]
-    pub fn of(space: StateSpace) -> Self {
+    pub fn of(space: Space) -> Option<Self> {
         match space {
-            StateSpace::Const => IsIn::Constant,
-            StateSpace::Local => IsIn::Local,
-            StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => IsIn::Parameters,
-            StateSpace::Global => IsIn::Global,
-            StateSpace::Shared | StateSpace::SharedCta => unreachable!("compiled code asks that itself"),
-            StateSpace::Reg | StateSpace::Sreg | StateSpace::SharedCluster | StateSpace::Generic => {
-                unreachable!("no form of 'isspacep' has this space")
-            }
+            Space::Constant => Some(IsIn::Constant),
+            Space::Local => Some(IsIn::Local),
+            Space::Parameters => Some(IsIn::Parameters),
+            Space::Global => Some(IsIn::Global),
+            Space::Shared => None,
+            Space::Generic => unreachable!("every generic address is one"),
         }
     }
 }

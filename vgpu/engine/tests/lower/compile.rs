@@ -9,8 +9,8 @@ use cranelift_codegen::{Context, control::ControlPlane};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use gangway_engine::cranelift::processor::{features, suffices};
 use gangway_engine::cranelift::sequence::{Input, Output, pure, sink_tests};
-use gangway_engine::cranelift::value::{Lanes, Predicate, is_wide};
-use gangway_engine::lower::Features;
+use gangway_engine::cranelift::value::{Lanes, Predicate};
+use gangway_engine::lower::{self, Features};
 use gangway_ptx::forms::Opcode;
 use gangway_ptx::{Meaning, Type};
 
@@ -91,7 +91,8 @@ impl Host {
                 })
                 .collect();
             let Meaning::Compute(compute) = opcode.meaning else { panic!("{opcode} computes nothing") };
-            let Some(results) = pure(builder, compute, &opcode.expected, &operands, self.features) else {
+            let sequence = |known: &[_]| lower::pure(compute, &opcode.expected, known, self.features);
+            let Some(results) = pure(builder, &operands, sequence) else {
                 fast = false;
                 return;
             };
@@ -184,12 +185,12 @@ fn operand(
         });
     }
     if let Some(value) = constant {
-        return Input::Lanes(Lanes::constant(builder, ty, value));
+        return Input::Lanes(Lanes::constant(builder, ty.bits() > 32, value));
     }
     Input::Lanes(if uniform {
-        Lanes::Uniform(builder.ins().load(if is_wide(ty) { I64 } else { I32 }, flags, inputs, offset))
+        Lanes::Uniform(builder.ins().load(if ty.bits() > 32 { I64 } else { I32 }, flags, inputs, offset))
     } else {
-        Lanes::load(builder, is_wide(ty) || shape == Shape::WideVector, inputs, offset)
+        Lanes::load(builder, ty.bits() > 32 || shape == Shape::WideVector, inputs, offset)
     })
 }
 
@@ -213,7 +214,7 @@ impl Compiled {
     pub fn run(&self, types: &[Type], inputs: &[Vec<u64>], outputs: &[Type]) -> Vec<Vec<u64>> {
         let mut slots = Slots::new();
         for ((slot, &ty), values) in slots.0.iter_mut().zip(types).zip(inputs) {
-            let wide = is_wide(ty) || self.shape == Shape::WideVector;
+            let wide = ty.bits() > 32 || self.shape == Shape::WideVector;
             if ty == Type::Pred {
                 let bits = values
                     .iter()
@@ -225,7 +226,7 @@ impl Compiled {
             for (lane, value) in values.iter().enumerate() {
                 if wide {
                     // What lies above the type must not matter.
-                    let above = if is_wide(ty) { 0 } else { 0xdead_beef << 32 };
+                    let above = if ty.bits() > 32 { 0 } else { 0xdead_beef << 32 };
                     slot[8 * lane..][..8].copy_from_slice(&(value | above).to_le_bytes());
                 } else {
                     slot[4 * lane..][..4].copy_from_slice(&(*value as u32).to_le_bytes());
@@ -238,7 +239,7 @@ impl Compiled {
             let word = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
             let lane = |lane: usize| match ty {
                 Type::Pred => u64::from(word(0) >> lane & 1),
-                ty if is_wide(*ty) => u64::from(word(8 * lane)) | u64::from(word(8 * lane + 4)) << 32,
+                ty if ty.bits() > 32 => u64::from(word(8 * lane)) | u64::from(word(8 * lane + 4)) << 32,
                 _ => u64::from(word(4 * lane)),
             };
             (0..32).map(lane).collect()

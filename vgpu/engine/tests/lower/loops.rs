@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::FunctionBuilder;
 use gangway_engine::cranelift::sequence::{Input, Output, pure};
 use gangway_engine::cranelift::value::{Lanes, QUADS, constant};
-use gangway_engine::lower::Features;
+use gangway_engine::lower::{self, Features};
 use gangway_interpreter::evaluate;
 use gangway_ptx::forms::{Opcode, table};
 use gangway_ptx::{Compute, Meaning, Modifier, Type};
@@ -51,7 +51,7 @@ fn emit(
     let term = Lanes::load(builder, false, address, 0);
     let operands = [Input::Lanes(Lanes::Vector(sums.clone().into())), Input::Lanes(term)];
     let (compute, add) = add();
-    let added = pure(builder, compute, &add.expected, &operands, features);
+    let added = pure(builder, &operands, |known| lower::pure(compute, &add.expected, known, features));
     let Some(Output::Lanes(next)) = added.map(|outputs| outputs.first) else {
         panic!("add.f32 has a fast path");
     };

@@ -1,6 +1,8 @@
 //! The classes of instructions in which threads meet: barriers of a block, and what lanes of a
 //! warp do together.
 
+pub use gangway_simt::{BarrierReduction, Shuffle, Vote};
+
 use crate::types::Type;
 
 /// `bar` and `barrier`
@@ -12,13 +14,6 @@ pub enum Barrier {
     Arrive,
     /// `.red`
     Reduce(BarrierReduction),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BarrierReduction {
-    Count,
-    And,
-    Or,
 }
 
 /// What lanes of a warp do together.
@@ -46,23 +41,6 @@ pub enum ExchangeOperation {
     Elect,
     /// `bar.warp.sync`, which exchanges nothing.
     Meet,
-}
-
-/// Which lane a shuffle reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Shuffle {
-    Up,
-    Down,
-    Butterfly,
-    Index,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Vote {
-    Ballot,
-    All,
-    Any,
-    Uniform,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

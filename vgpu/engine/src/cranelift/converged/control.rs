@@ -5,7 +5,7 @@ use std::ops::Range;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
-use gangway_ptx::{Guard, Operand, Type};
+use gangway_simt::{Exchange, Guard, Kind, Scalar, Source, Target};
 
 use super::Converged;
 use crate::abi::ALL;
@@ -19,11 +19,11 @@ use crate::frame::in_frame;
 use crate::support::Helper;
 
 impl Converged<'_, '_> {
-    /// Emits instructions of a block that run one after the other. If what the first one needs does
+    /// Emits operations of a block that run one after the other. If what the first one needs does
     /// not hold, should it be speculative, masked code goes on at `places`.
-    pub(super) fn straight(&mut self, block: u32, instructions: Range<u32>, places: &[(u32, Option<Value>)]) {
-        self.emit.ahead = instructions.clone();
-        let Range { start: mut index, end } = instructions;
+    pub(super) fn straight(&mut self, block: u32, operations: Range<u32>, places: &[(u32, Option<Value>)]) {
+        self.emit.ahead = operations.clone();
+        let Range { start: mut index, end } = operations;
         while index < end {
             self.at(index);
             if let Some(next) = self.turns(block, index..end) {
@@ -41,20 +41,19 @@ impl Converged<'_, '_> {
                 self.leave_for(places, &needed);
                 self.switch(fine);
             }
-            self.emit.instruction(index);
+            self.emit.operation(index);
             index += 1;
         }
     }
 
-    /// Branches by whether what a speculative instruction needs holds, and whither.
+    /// Branches by whether what a speculative operation needs holds, and whither.
     fn expected(&mut self, index: u32) -> Option<(Label, Label)> {
         let unit = self.emit.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let opcode = unit.module.opcode(instruction);
-        if !unit.shapes.is_speculative(&unit.slots, opcode, unit.body.operands(instruction)) {
+        let operation = unit.operation(index);
+        if !unit.shapes.is_speculative(operation) {
             return None;
         }
-        let wrong = self.emit.expectation(instruction)?;
+        let wrong = self.emit.expectation(operation)?;
         let (fine, leave) = (self.label(), self.cold_label());
         self.emit.builder.ins().brif(wrong, leave, &[], fine, &[]);
         Some((fine, leave))
@@ -112,8 +111,8 @@ impl Converged<'_, '_> {
         {
             self.emit.mask = lanes;
             for &block in chain {
-                let instructions = unit.graph.blocks[block as usize].instructions.clone();
-                self.straight(block, instructions, &[(block, Some(lanes)), (place, Some(others))]);
+                let operations = unit.code.blocks[block as usize].operations.clone();
+                self.straight(block, operations, &[(block, Some(lanes)), (place, Some(others))]);
             }
         }
         self.emit.partial = None;
@@ -130,11 +129,13 @@ impl Converged<'_, '_> {
 
     /// `brx.idx`, which has a block of its own: masked code does it where lanes have different
     /// indices.
-    pub(super) fn table(&mut self, number: u32, instruction: u32, targets: &[u32]) {
-        self.at(instruction);
+    pub(super) fn table(&mut self, number: u32, operation: u32, targets: &[u32]) {
+        self.at(operation);
         let unit = self.emit.unit;
-        let operand = unit.body.operands(&unit.body.instructions[instruction as usize])[0];
-        let index = self.emit.value(operand, Type::U32);
+        let Kind::Table { index } = unit.operation(operation).kind else {
+            unreachable!("the end of a block says that this chooses the next one");
+        };
+        let index = self.emit.value(index, Scalar::U32);
         let (fine, leave) = (self.label(), self.cold_label());
         let mut different = None;
         self.differences(&index, &mut different);
@@ -164,16 +165,16 @@ impl Converged<'_, '_> {
         }
     }
 
-    pub(super) fn call(&mut self, number: u32, instruction: u32, next: u32) {
-        self.at(instruction);
+    pub(super) fn call(&mut self, number: u32, operation: u32, next: u32) {
+        self.at(operation);
         let unit = self.emit.unit;
-        let call = Call::new(unit, instruction);
-        let waits = unit.calls_what_waits(instruction);
-        if unit.calls_by_address(instruction) {
-            self.call_together(number, &call);
+        let call = Call::new(unit, operation);
+        let waits = unit.calls_what_waits(operation);
+        if let Target::Address { source, .. } = call.target() {
+            self.call_together(number, source);
         }
         if waits {
-            self.checkpoint(number, next, &call);
+            self.checkpoint(number, operation, next);
         }
         let back = self.emit.call_function(&call);
         if waits {
@@ -184,7 +185,7 @@ impl Converged<'_, '_> {
         let mut different = None;
         for slot in self.emit.written.as_slice().to_vec() {
             if unit.shapes.slots[slot as usize] == Shape::Uniform
-                && unit.liveness.leaves(&unit.graph.blocks[number as usize], slot)
+                && unit.liveness.leaves(&unit.code.blocks[number as usize], slot)
                 && let Some(Known::Input(Input::Lanes(lanes))) = self.emit.noted(slot).cloned()
             {
                 self.differences(&lanes, &mut different);
@@ -213,8 +214,8 @@ impl Converged<'_, '_> {
     }
 
     /// Lanes that call different functions by their addresses do so in masked code.
-    fn call_together(&mut self, number: u32, call: &Call<'_>) {
-        let target = self.emit.value(call.target, Type::B64);
+    fn call_together(&mut self, number: u32, target: Source) {
+        let target = self.emit.value(target, Scalar::U64);
         let mut different = None;
         self.differences(&target, &mut different);
         let Some(different) = different else { return };
@@ -240,15 +241,13 @@ impl Converged<'_, '_> {
         }
     }
 
-    /// All members that a collective instruction waits for have to be here.
-    pub(super) fn meet(&mut self, number: u32, index: u32) {
-        let unit = self.emit.unit;
-        let operands = unit.body.operands(&unit.body.instructions[index as usize]);
-        let member = operands[operands.len() - 1];
-        if matches!(member, Operand::Integer(members) if members as u32 == ALL) {
+    /// All members that an exchange waits for have to be here: its last source says who they are.
+    pub(super) fn meet(&mut self, number: u32, exchange: &Exchange) {
+        let Some(members) = exchange.sources.last() else { unreachable!("an exchange has members") };
+        if members.source.constant().is_some_and(|members| members as u32 == ALL) {
             return;
         }
-        let members = self.emit.value(member, Type::B32);
+        let members = self.emit.value(members.source, Scalar::U32);
         let mut different = None;
         self.differences(&members, &mut different);
         let first = members.lane(&mut self.emit.builder, 0);

@@ -3,16 +3,15 @@
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
 
-use gangway_ptx::Type;
+use gangway_simt::Scalar;
 
 use super::Converged;
 use crate::abi::{Flavour, LANES};
 use crate::analysis::shape::Shape;
-use crate::cranelift::call::Call;
 use crate::cranelift::homes::fetch;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, Steps, field};
-use crate::cranelift::value::{Lanes, is_wide, vector_constant};
+use crate::cranelift::value::{Lanes, vector_constant};
 use crate::frame::{self, group, in_frame};
 use crate::support::{Helper, Regular};
 
@@ -35,13 +34,13 @@ impl Converged<'_, '_> {
         }
         self.call_for(Helper::Spread, &regular);
         // The rest of the frame is made only now: most warps never need it.
-        let (frame, blocks) = (self.frame, self.emit.number(unit.graph.blocks.len() as i64));
+        let (frame, blocks) = (self.frame, self.emit.number(unit.code.blocks.len() as i64));
         self.emit.call(Helper::Prepare, &[frame, blocks]);
         let mut waiting = 0;
         for &(block, lanes) in places {
             let lanes = lanes.unwrap_or(self.emit.mask);
             self.store(lanes, frame::pending(block));
-            waiting |= 1u64 << (block / group(unit.graph.blocks.len() as u32));
+            waiting |= 1u64 << (block / group(unit.code.blocks.len() as u32));
         }
         let waiting = self.emit.number(waiting as i64);
         self.store(waiting, in_frame!(waiting));
@@ -51,7 +50,7 @@ impl Converged<'_, '_> {
     /// Writes the first lanes' values of a slot whose values are regular: the others follow from them.
     fn spill_regular(&mut self, slot: u32) -> Option<u32> {
         let home = self.emit.unit.homes[slot as usize];
-        let wide = is_wide(self.emit.unit.slots.types[slot as usize]);
+        let wide = self.emit.unit.code.slots[slot as usize].is_wide();
         let bytes = if wide { 8 } else { 4 };
         match self.emit.known_for_frame(slot) {
             Known::Input(Input::Lanes(Lanes::Uniform(value))) => {
@@ -103,15 +102,20 @@ impl Converged<'_, '_> {
 
     /// Puts the registers that live behind a call into the frame, so that lanes which come back
     /// from it can go on while others wait in it.
-    pub(super) fn checkpoint(&mut self, number: u32, next: u32, call: &Call<'_>) {
+    pub(super) fn checkpoint(&mut self, number: u32, operation: u32, next: u32) {
         let unit = self.emit.unit;
-        let written = self.emit.call_writes(call);
+        let mut written = Vec::new();
+        unit.operation(operation).each_slot(&mut |slot, write| {
+            if write {
+                written.push(slot);
+            }
+        });
         for &slot in unit.liveness.entering(next) {
             if !written.contains(&slot) {
                 self.spill(slot);
             }
         }
-        let blocks = (unit.graph.blocks.len() as i64) << 32;
+        let blocks = (unit.code.blocks.len() as i64) << 32;
         let calls = self.emit.number(blocks | i64::from(number));
         self.store(calls, in_frame!(calls));
         let function = self.emit.builder.ins().iconst(I32, i64::from(unit.index));
@@ -215,22 +219,22 @@ impl Converged<'_, '_> {
     /// What a helper is told of a slot whose values are to be regular, if it can be.
     fn regular(&self, slot: u32) -> Option<u32> {
         let unit = self.emit.unit;
-        let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
+        let (home, ty) = (unit.homes[slot as usize], unit.code.slots[slot as usize]);
         let step = match unit.shapes.slots[slot as usize] {
-            _ if home == 0 || ty == Type::Pred => return None,
+            _ if home == 0 || ty == Scalar::Predicate => return None,
             Shape::Uniform => None,
             Shape::Steps(step) => Some(step),
             _ => return None,
         };
-        Regular { home, wide: is_wide(ty), step }.bits()
+        Regular { home, wide: ty.is_wide(), step }.bits()
     }
 
     /// Adds to `different` where a slot in the frame does not have its shape.
     fn look_at(&mut self, slot: u32, different: &mut Option<Value>) {
         let unit = self.emit.unit;
-        let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
+        let (home, ty) = (unit.homes[slot as usize], unit.code.slots[slot as usize]);
         match (unit.shapes.slots[slot as usize], ty) {
-            (Shape::Uniform, Type::Pred) => {
+            (Shape::Uniform, Scalar::Predicate) => {
                 let Input::Predicate(predicate) = fetch(&mut self.emit.builder, self.frame, home, ty) else {
                     return;
                 };
@@ -265,13 +269,13 @@ impl Converged<'_, '_> {
     /// The value of a slot in the frame that has its shape: of the first lanes where those are all.
     fn take(&mut self, slot: u32) -> Known {
         let unit = self.emit.unit;
-        let (home, ty) = (unit.homes[slot as usize], unit.slots.types[slot as usize]);
-        let (clif, bytes) = if is_wide(ty) { (I64, 8) } else { (I32, 4) };
+        let (home, ty) = (unit.homes[slot as usize], unit.code.slots[slot as usize]);
+        let (clif, bytes) = if ty.is_wide() { (I64, 8) } else { (I32, 4) };
         match unit.shapes.slots[slot as usize] {
-            Shape::Uniform if home != 0 && ty != Type::Pred => {
+            Shape::Uniform if home != 0 && ty != Scalar::Predicate => {
                 Known::lanes(Lanes::Uniform(self.emit.load_at(clif, self.frame, home)))
             }
-            Shape::Steps(step) if home != 0 && ty != Type::Pred => {
+            Shape::Steps(step) if home != 0 && ty != Scalar::Predicate => {
                 let row = (LANES / self.rows) as i32 * bytes;
                 let base = |number: i32| self.emit.load_at(clif, self.frame, home + number * row);
                 Known::Steps(Steps { bases: (0..self.rows as i32).map(base).collect(), step })

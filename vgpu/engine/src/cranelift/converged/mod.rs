@@ -2,7 +2,7 @@
 //!
 //! Registers are SSA values in the form that [`shape`](super::shape) finds for them. In three
 //! cases the registers go to a frame, and masked code goes on from there. Lanes part, or they
-//! wait for some lanes only, or a condition of a speculative instruction does not hold. When all
+//! wait for some lanes only, or a condition of a speculative operation does not hold. When all
 //! lanes have met again, masked code gives back the number of their block. This code goes on if
 //! the registers still have their shapes.
 
@@ -18,12 +18,9 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
-use gangway_ptx::Type;
-use gangway_ptx::meaning::Barrier;
+use gangway_simt::{End, Kind, Meeting, Scalar, predecessors};
 
 use crate::abi::{ALL, Flavour, LANES};
-use crate::analysis::graph::{Collective, End};
-use crate::analysis::layout::Place;
 use crate::analysis::region::Regions;
 use crate::analysis::shape::Shape;
 use crate::analysis::unit::Unit;
@@ -31,7 +28,7 @@ use crate::cranelift::emit::{Emitter, Registers};
 use crate::cranelift::homes::fetch;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, Steps, field};
-use crate::cranelift::value::{Lanes, Predicate, QUADS, is_wide};
+use crate::cranelift::value::{Lanes, Predicate, QUADS};
 use crate::frame::in_frame;
 use crate::support::Helper;
 
@@ -48,15 +45,17 @@ struct Variables<'a> {
 }
 
 impl Registers for Variables<'_> {
-    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Known {
+    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Scalar) -> Known {
         let Some(held) = &self.held[slot as usize] else {
             // A register that nothing has written is zero.
             return Known::Input(fetch(builder, Value::from_u32(0), 0, ty));
         };
         let values: Box<[Value]> = held.variables.iter().map(|&variable| builder.use_var(variable)).collect();
         match (held.shape, ty) {
-            (Shape::Uniform, Type::Pred) => Known::Input(Input::Predicate(Predicate::Uniform(values[0]))),
-            (_, Type::Pred) => Known::Input(Input::Predicate(Predicate::Bits(values[0]))),
+            (Shape::Uniform, Scalar::Predicate) => {
+                Known::Input(Input::Predicate(Predicate::Uniform(values[0])))
+            }
+            (_, Scalar::Predicate) => Known::Input(Input::Predicate(Predicate::Bits(values[0]))),
             (Shape::Uniform, _) => Known::lanes(Lanes::Uniform(values[0])),
             (Shape::Steps(step), _) => Known::Steps(Steps { bases: values, step }),
             _ => Known::lanes(Lanes::Vector(values)),
@@ -65,13 +64,13 @@ impl Registers for Variables<'_> {
 }
 
 /// How many values a slot of a shape has, and of which type.
-fn form(shape: Shape, ty: Type, rows: usize) -> (usize, Clif) {
-    let scalar = if is_wide(ty) { I64 } else { I32 };
+fn form(shape: Shape, ty: Scalar, rows: usize) -> (usize, Clif) {
+    let scalar = if ty.is_wide() { I64 } else { I32 };
     match (shape, ty) {
-        (_, Type::Pred) => (1, I32),
+        (_, Scalar::Predicate) => (1, I32),
         (Shape::Uniform, _) => (1, scalar),
         (Shape::Steps(_), _) => (rows, scalar),
-        _ if is_wide(ty) => (16, I64X2),
+        _ if ty.is_wide() => (16, I64X2),
         _ => (8, I32X4),
     }
 }
@@ -96,9 +95,9 @@ struct Converged<'a, 'b> {
 /// Emits the function with this signature: warp, arguments; it gives the lanes that come back.
 pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder, frontend: TargetFrontendConfig) {
     let rows = LANES / unit.shape.row.max(1) as usize;
-    let held: Vec<Option<Held>> = (0..unit.slots.len() as u32)
+    let held: Vec<Option<Held>> = (0..unit.code.slots.len() as u32)
         .map(|slot| {
-            let ty = unit.slots.types[slot as usize];
+            let ty = unit.code.slots[slot as usize];
             unit.liveness.across.contains(slot).then(|| {
                 let shape = unit.shapes.slots[slot as usize];
                 let (count, ty) = form(shape, ty, rows);
@@ -118,10 +117,10 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder, frontend: TargetFr
         4,
     ));
     let frame = builder.ins().stack_addr(I64, slot, 0);
-    let blocks = unit.graph.blocks.len();
+    let blocks = unit.code.blocks.len();
     let labels = (0..blocks).map(|_| builder.create_block()).collect();
     let hand_over = builder.create_block();
-    let before = unit.graph.predecessors().into_iter().zip(0u32..);
+    let before = predecessors(&unit.code.blocks).into_iter().zip(0u32..);
     let repeats = before.map(|(before, block)| before.iter().any(|&other| other >= block)).collect();
     let mut emit = Emitter::new(unit, builder, warp, arguments, Box::new(Variables { held: &held }));
     emit.converged = true;
@@ -177,8 +176,8 @@ impl Converged<'_, '_> {
         self.emit.builder.switch_to_block(label);
     }
 
-    fn at(&mut self, instruction: u32) {
-        self.emit.builder.set_srcloc(SourceLoc::new(instruction));
+    fn at(&mut self, operation: u32) {
+        self.emit.builder.set_srcloc(SourceLoc::new(operation));
     }
 
     fn store(&mut self, value: Value, offset: i32) {
@@ -213,7 +212,7 @@ impl Converged<'_, '_> {
             self.store(parent, in_frame!(parent));
         }
         for &slot in unit.liveness.entering(0) {
-            let zero = fetch(&mut self.emit.builder, self.frame, 0, unit.slots.types[slot as usize]);
+            let zero = fetch(&mut self.emit.builder, self.frame, 0, unit.code.slots[slot as usize]);
             self.keep(slot, Known::Input(zero));
         }
         self.check_arguments();
@@ -225,14 +224,10 @@ impl Converged<'_, '_> {
     fn check_arguments(&mut self) {
         let unit = self.emit.unit;
         let mut same = None;
-        for (place, parameter) in unit.slots.layout.parameters.iter().zip(&unit.function.parameters) {
-            if let Place::Argument(number) = *place
-                && unit.shapes.given(parameter.ty) == Shape::Uniform
-            {
-                let pointer = self.emit.load_at(I64, self.emit.arguments, 8 * number as i32);
-                let lanes = Lanes::load(&mut self.emit.builder, is_wide(parameter.ty), pointer, 0);
-                self.differences(&lanes, &mut same);
-            }
+        for &(number, ty) in &unit.alike {
+            let pointer = self.emit.load_at(I64, self.emit.arguments, 8 * number as i32);
+            let lanes = Lanes::load(&mut self.emit.builder, ty.is_wide(), pointer, 0);
+            self.differences(&lanes, &mut same);
         }
         if let Some(different) = same {
             let (alike, general) = (self.label(), self.cold_label());
@@ -268,19 +263,19 @@ impl Converged<'_, '_> {
 
     fn block(&mut self, number: u32) {
         let unit = self.emit.unit;
-        let block = &unit.graph.blocks[number as usize];
+        let block = &unit.code.blocks[number as usize];
         self.switch(self.labels[number as usize]);
         self.emit.forget();
         if self.repeats[number as usize] {
             self.order_parameters(number);
         }
-        let Range { mut start, end } = block.instructions;
-        if let Some(collective) = block.collective {
+        let Range { mut start, end } = block.operations;
+        if block.collective {
             self.at(start);
-            if let Collective::Exchange(_) = collective {
-                self.meet(number, start);
+            if let Kind::Exchange(exchange) = &unit.operation(start).kind {
+                self.meet(number, exchange);
             }
-            self.emit.together(start, collective);
+            self.emit.together(start);
             start += 1;
         }
         self.straight(number, start..end, &[(number, None)]);
@@ -311,32 +306,33 @@ impl Converged<'_, '_> {
                 self.go(number, *to);
             }
             End::Branch(guard, yes, no) => self.branch(number, *guard, *yes, *no),
-            End::Table { instruction, targets } => self.table(number, *instruction, targets),
-            End::Barrier { instruction, barrier, next } => {
-                self.at(*instruction);
-                let flags = self.emit.pass_barrier(*instruction, *barrier);
+            End::Table { operation, targets } => self.table(number, *operation, targets),
+            End::Barrier { operation, next } => {
+                self.at(*operation);
+                let barrier = self.emit.barrier_of(*operation);
+                let flags = self.emit.pass_barrier(barrier);
                 let (mask, flags) = (self.emit.mask, self.emit.number(flags));
-                if *barrier == Barrier::Arrive {
+                if barrier.meeting == Meeting::Arrive {
                     self.emit.call(Helper::Arrive, &[mask, flags]);
                 } else {
                     self.emit.call(Helper::BarrierAll, &[flags]);
-                    self.emit.barrier_result(*instruction, *barrier);
+                    self.emit.barrier_result(barrier);
                 }
                 self.flush(number);
                 self.go(number, *next);
             }
-            End::Call { instruction, next } => self.call(number, *instruction, *next),
+            End::Call { operation, next } => self.call(number, *operation, *next),
             End::Return => {
                 self.emit.copy_results();
                 let all = self.emit.mask;
-                self.leave_function(self.emit.unit.function.entry, all);
+                self.leave_function(self.emit.unit.entry, all);
             }
             End::Exit => {
                 let nobody = self.emit.builder.ins().iconst(I32, 0);
                 self.leave_function(true, nobody);
             }
-            End::Trap { instruction } => {
-                self.at(*instruction);
+            End::Trap { operation } => {
+                self.at(*operation);
                 let mask = self.emit.mask;
                 self.emit.call(Helper::Trap, &[mask]);
                 self.leave_function(false, mask);
@@ -357,7 +353,7 @@ impl Converged<'_, '_> {
     /// Writes what the block has changed and others need to variables.
     fn flush(&mut self, number: u32) {
         let unit = self.emit.unit;
-        let block = &unit.graph.blocks[number as usize];
+        let block = &unit.code.blocks[number as usize];
         for slot in self.emit.written.take() {
             if unit.liveness.leaves(block, slot) {
                 let value = self.emit.known(slot);

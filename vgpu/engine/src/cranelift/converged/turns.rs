@@ -1,11 +1,11 @@
-//! Spans of instructions with indices that a division has made: code for all lanes, which
+//! Spans of operations with indices that a division has made: code for all lanes, which
 //! agree in quotients, and code for turns of those that do.
 
 use std::ops::Range;
 
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Type as Clif, Value};
-use gangway_ptx::Meaning;
+use gangway_simt::Kind;
 
 use super::Converged;
 use crate::abi::ALL;
@@ -41,23 +41,23 @@ struct Kept {
 }
 
 impl Converged<'_, '_> {
-    /// Emits a span that begins with the first of some instructions of a block, if it is one.
-    /// The number of the instruction behind it.
-    pub(super) fn turns(&mut self, block: u32, instructions: Range<u32>) -> Option<u32> {
+    /// Emits a span that begins with the first of some operations of a block, if it is one.
+    /// The number of the operation behind it.
+    pub(super) fn turns(&mut self, block: u32, operations: Range<u32>) -> Option<u32> {
         if self.rows != 1 || self.emit.partial.is_some() || self.emit.unit.check {
             return None;
         }
-        let Span { instructions, divided } = self.emit.span_of(instructions)?;
+        let Span { operations, divided } = self.emit.span_of(operations)?;
         let (known, checked, all) = (self.emit.snapshot(), self.emit.checked.clone(), self.emit.mask);
         let (others, done) = (self.cold_label(), self.label());
 
         self.emit.agreement = Some(Agreement::default());
-        self.span(block, instructions.clone(), Some(others));
+        self.span(block, operations.clone(), Some(others));
         self.emit.agreement = None;
         let mut kept = Vec::new();
         let mut values = Vec::new();
-        for slot in self.written_in(instructions.clone()) {
-            if self.emit.is_read_behind(block, slot, instructions.end) {
+        for slot in self.written_in(operations.clone()) {
+            if self.emit.is_read_behind(block, slot, operations.end) {
                 let form = self.form_of(slot, &divided);
                 let parts = self.parts_of(slot, form);
                 let types = parts.iter().map(|&part| self.emit.builder.func.dfg.value_type(part)).collect();
@@ -74,7 +74,7 @@ impl Converged<'_, '_> {
         self.switch(others);
         self.emit.restore(known.clone());
         self.emit.checked.clone_from(&checked);
-        self.take_turns(block, instructions.clone(), &kept, done);
+        self.take_turns(block, operations.clone(), &kept, done);
 
         self.emit.builder.seal_block(done);
         self.switch(done);
@@ -95,11 +95,11 @@ impl Converged<'_, '_> {
             };
             self.emit.set_slot(slot, value, None);
         }
-        Some(instructions.end)
+        Some(operations.end)
     }
 
     /// The code of turns: as long as there are lanes left, those that agree with the first of them.
-    fn take_turns(&mut self, block: u32, instructions: Range<u32>, kept: &[Kept], done: Label) {
+    fn take_turns(&mut self, block: u32, operations: Range<u32>, kept: &[Kept], done: Label) {
         let turn = self.label();
         self.emit.builder.append_block_param(turn, I32);
         let mut first = vec![self.emit.builder.ins().iconst(I32, i64::from(ALL))];
@@ -115,7 +115,7 @@ impl Converged<'_, '_> {
         let leader = self.emit.builder.ins().ctz(left);
         self.emit.agreement = Some(Agreement::with(leader, left));
         self.emit.partial = Some(Vec::new());
-        self.span(block, instructions, None);
+        self.span(block, operations, None);
         self.emit.partial = None;
         self.emit.agreement = None;
         let ran = self.emit.mask;
@@ -137,23 +137,22 @@ impl Converged<'_, '_> {
         builder.seal_block(turn);
     }
 
-    /// Emits the instructions of a span. `others` is where code for lanes that do not agree is.
-    fn span(&mut self, block: u32, instructions: Range<u32>, others: Option<Label>) {
-        self.emit.ahead = instructions.clone();
-        let Range { start: mut index, end } = instructions;
+    /// Emits the operations of a span. `others` is where code for lanes that do not agree is.
+    fn span(&mut self, block: u32, operations: Range<u32>, others: Option<Label>) {
+        self.emit.ahead = operations.clone();
+        let Range { start: mut index, end } = operations;
         while index < end {
             self.at(index);
-            let unit = self.emit.unit;
-            let meaning = unit.module.opcode(&unit.body.instructions[index as usize]).meaning;
-            if matches!(meaning, Meaning::Load(_) | Meaning::Store(_)) {
+            let kind = &self.emit.unit.operation(index).kind;
+            if matches!(kind, Kind::Load { .. } | Kind::Store { .. }) {
                 self.settle(others);
             }
             if let Some(next) = self.emit.batch(block, index..end) {
                 index = next;
                 continue;
             }
-            self.emit.instruction(index);
-            if matches!(meaning, Meaning::Store(_)) {
+            self.emit.operation(index);
+            if matches!(kind, Kind::Store { .. }) {
                 // What has been stored is not stored again: lanes have to agree before.
                 self.emit.agreement = None;
             }
@@ -173,12 +172,12 @@ impl Converged<'_, '_> {
         }
     }
 
-    /// The slots that instructions write, each once.
-    fn written_in(&self, instructions: Range<u32>) -> Vec<u32> {
+    /// The slots that operations write, each once.
+    fn written_in(&self, operations: Range<u32>) -> Vec<u32> {
         let unit = self.emit.unit;
         let mut written = Vec::new();
-        let mut seen = Set::new(unit.slots.len());
-        for index in instructions {
+        let mut seen = Set::new(unit.code.slots.len());
+        for index in operations {
             self.emit.each_access(index, &mut |slot, write| {
                 if write && !seen.contains(slot) {
                     seen.insert(slot);

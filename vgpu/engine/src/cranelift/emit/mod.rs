@@ -9,7 +9,7 @@ use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, SigRef, Signature, StackSlot, Type as Clif, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::{Guard, Instruction, Opcode, Type};
+use gangway_simt::{Compute, Guard, Scalar};
 use rustc_hash::FxHashMap;
 
 use crate::abi::{LANES, Warp};
@@ -17,13 +17,13 @@ use crate::analysis::liveness::Listed;
 use crate::analysis::unit::Unit;
 use crate::cranelift::sequence::{Input, Output};
 use crate::cranelift::state::{Agreement, CallArea, CheckedAccesses, Known, Steps, field, own_memory};
-use crate::cranelift::value::{Lanes, Predicate, is_wide};
+use crate::cranelift::value::{Lanes, Predicate};
 use crate::support::Helper;
 
-/// Where registers are between the instructions that use them.
+/// Where registers are between the operations that use them.
 pub(crate) trait Registers {
     /// The value of a slot that this block has neither read nor written.
-    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Type) -> Known;
+    fn fetch(&mut self, builder: &mut FunctionBuilder, slot: u32, ty: Scalar) -> Known;
 }
 
 pub(crate) struct Emitter<'a, 'b> {
@@ -49,7 +49,7 @@ pub(crate) struct Emitter<'a, 'b> {
     pub partial: Option<Vec<u32>>,
     /// In converged code, what lanes are taken to agree in.
     pub agreement: Option<Agreement>,
-    /// The instruction that is being emitted and those behind it in its block.
+    /// The operation that is being emitted and those behind it in its block.
     pub ahead: Range<u32>,
     /// What of memory this block has checked already.
     pub checked: CheckedAccesses,
@@ -59,7 +59,7 @@ pub(crate) struct Emitter<'a, 'b> {
     pub repeats: bool,
     /// One lane runs, and what it has is a scalar: its number.
     pub alone: Option<Value>,
-    /// Which instruction of the block with this number reads each slot last.
+    /// Which operation of the block with this number reads each slot last.
     pub last_reads: Option<(u32, FxHashMap<u32, u32>)>,
     pub calls: CallArea,
     /// Where batches of loads put what helpers load for them.
@@ -85,10 +85,10 @@ impl<'a, 'b> Emitter<'a, 'b> {
             arguments,
             local_base: warp,
             mask: warp,
-            known: vec![None; unit.slots.len()],
+            known: vec![None; unit.code.slots.len()],
             converged: false,
-            touched: Listed::new(unit.slots.len()),
-            written: Listed::new(unit.slots.len()),
+            touched: Listed::new(unit.code.slots.len()),
+            written: Listed::new(unit.code.slots.len()),
             registers,
             partial: None,
             agreement: None,
@@ -147,8 +147,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
     }
 
     #[must_use]
-    pub fn ty(&self, slot: u32) -> Type {
-        self.unit.slots.types[slot as usize]
+    pub fn ty(&self, slot: u32) -> Scalar {
+        self.unit.code.slots[slot as usize]
     }
 
     pub fn known(&mut self, slot: u32) -> Known {
@@ -248,13 +248,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
     }
 
     pub fn guard(&mut self, guard: Guard) -> Predicate {
-        let slot = self.unit.slots.of(guard.register, 0);
-        let holds = self.predicate_slot(slot);
+        let holds = self.predicate_slot(guard.slot);
         if guard.negated { holds.not(&mut self.builder) } else { holds }
-    }
-
-    pub fn instruction_guard(&mut self, instruction: &Instruction) -> Option<Predicate> {
-        instruction.guard.map(|guard| self.guard(guard))
     }
 
     fn predicate_slot(&mut self, slot: u32) -> Predicate {
@@ -264,7 +259,7 @@ impl<'a, 'b> Emitter<'a, 'b> {
         }
     }
 
-    /// The lanes that run an instruction, as bits.
+    /// The lanes that run an operation, as bits.
     pub fn running(&mut self, guard: Option<&Predicate>) -> Value {
         match guard {
             None => self.mask,
@@ -363,28 +358,17 @@ impl<'a, 'b> Emitter<'a, 'b> {
         self.builder.switch_to_block(after);
     }
 
-    /// Has an instruction that depends on its source operands only evaluated lane by lane.
-    pub fn evaluate(
-        &mut self,
-        instruction: &Instruction,
-        opcode: &Opcode,
-        inputs: &[Input],
-        guard: Option<&Predicate>,
-    ) {
+    /// Has results that depend on sources only evaluated lane by lane.
+    pub fn evaluate(&mut self, compute: &Compute, inputs: &[Input], guard: Option<&Predicate>) {
         let wide = self.pass(inputs);
         let running = self.running(guard);
-        let (index, wide) = (self.number(i64::from(instruction.opcode.0)), self.number(wide));
-        let carries = opcode.meaning.carries();
-        let alike = !carries && inputs.iter().all(is_uniform);
+        let (opcode, wide) = (self.number(compute.opcode.into()), self.number(wide));
+        let alike = !compute.carries && inputs.iter().all(is_uniform);
         let lanes = if alike { self.builder.ins().iconst(I32, 1) } else { running };
-        self.call(Helper::Evaluate, &[index, lanes, wide]);
-        let operands = self.unit.body.operands(instruction).to_vec();
-        let destinations =
-            operands.iter().zip(&opcode.expected).filter(|(_, expected)| expected.role.writes());
-        for (number, (&operand, expected)) in destinations.enumerate() {
-            let ty = expected.ty.unwrap_or(Type::B64);
+        self.call(Helper::Evaluate, &[opcode, lanes, wide]);
+        for (number, &result) in compute.results.iter().enumerate() {
             let offset = field!(results) + (8 * LANES * number) as i32;
-            let value = if ty == Type::Pred {
+            let value = if result.ty == Scalar::Predicate {
                 let bits = self.load_field(I32, offset);
                 Output::Predicate(if alike {
                     let one = self.builder.ins().iconst(I32, 1);
@@ -393,11 +377,12 @@ impl<'a, 'b> Emitter<'a, 'b> {
                     Predicate::Bits(bits)
                 })
             } else if alike {
-                Output::Lanes(Lanes::Uniform(self.load_field(if is_wide(ty) { I64 } else { I32 }, offset)))
+                let ty = if result.ty.is_wide() { I64 } else { I32 };
+                Output::Lanes(Lanes::Uniform(self.load_field(ty, offset)))
             } else {
-                Output::Lanes(Lanes::load(&mut self.builder, is_wide(ty), self.warp, offset))
+                Output::Lanes(Lanes::load(&mut self.builder, result.ty.is_wide(), self.warp, offset))
             };
-            self.write(operand, ty, value, guard);
+            self.write(result.slot, result.ty, value, guard);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block as Label, BlockArg, BlockCall, InstBuilder, JumpTableData, Value};
-use gangway_ptx::{Guard, Type};
+use gangway_simt::{Guard, Kind, Scalar};
 use rustc_hash::FxHashMap;
 
 use super::{Masked, PASSED};
@@ -77,11 +77,13 @@ impl Masked<'_, '_> {
     }
 
     /// `brx.idx`: each index in turn that lanes have, for those that have it.
-    pub(super) fn table(&mut self, number: u32, instruction: u32, targets: &[u32]) {
-        self.at(instruction);
+    pub(super) fn table(&mut self, number: u32, operation: u32, targets: &[u32]) {
+        self.at(operation);
         let unit = self.emit.unit;
-        let operand = unit.body.operands(&unit.body.instructions[instruction as usize])[0];
-        let index = self.emit.value(operand, Type::U32);
+        let Kind::Table { index } = unit.operation(operation).kind else {
+            unreachable!("the end of a block says that this chooses the next one");
+        };
+        let index = self.emit.value(index, Scalar::U32);
         index.store(&mut self.emit.builder, self.emit.warp, field!(values));
         let mask = self.emit.mask;
         self.flush(number);

@@ -19,15 +19,14 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::Type;
+use gangway_simt::{End, Scalar, loops, predecessors};
 
-use crate::analysis::graph::End;
 use crate::analysis::unit::Unit;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::homes::{Homes, fetch};
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{field, own_memory};
-use crate::cranelift::value::{Lanes, Predicate, is_wide};
+use crate::cranelift::value::{Lanes, Predicate};
 use crate::frame::{self, in_frame};
 use crate::support::Helper;
 
@@ -50,7 +49,7 @@ struct Masked<'a, 'b> {
     returns: Vec<Option<Label>>,
     /// Where lanes go on behind the barrier or the call at the end of a block.
     passed: Vec<(u32, Label)>,
-    /// Where lanes go on behind the collective instruction at the beginning of a block.
+    /// Where lanes go on behind the operation that they wait for each other at, at the beginning of a block.
     exchanged: Vec<(u32, Label)>,
     /// Chooses the lanes that go on.
     dispatch: Label,
@@ -87,7 +86,7 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder, frontend: TargetFr
         let own = builder.ins().stack_addr(I64, slot, 0);
         builder.ins().select(given, given, own)
     };
-    let blocks = unit.graph.blocks.len();
+    let blocks = unit.code.blocks.len();
     let apart = blocks > MANY_BLOCKS;
     let mut label = |with_lanes: bool| {
         let label = builder.create_block();
@@ -99,8 +98,8 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder, frontend: TargetFr
     let labels = (0..blocks).map(|_| label(true)).collect();
     let arrivals = (0..blocks).map(|_| label(true)).collect();
     let passed = unit.left().into_iter().map(|block| (block, label(true))).collect();
-    let begins = unit.graph.blocks.iter().zip(0u32..);
-    let exchanges = begins.filter(|(block, _)| block.collective.is_some());
+    let begins = unit.code.blocks.iter().zip(0u32..);
+    let exchanges = begins.filter(|(block, _)| block.collective);
     let exchanged = exchanges.map(|(_, block)| (block, label(true))).collect();
     let (dispatch, chosen, leave, finish) = (label(false), label(false), label(false), label(false));
     builder.append_block_param(chosen, I64);
@@ -111,8 +110,8 @@ pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder, frontend: TargetFr
     let returns = vec![None; blocks];
     let mut masked = Masked {
         emit,
-        loops: unit.graph.loops(),
-        before: unit.graph.predecessors(),
+        loops: loops(&unit.code.blocks),
+        before: predecessors(&unit.code.blocks),
         frame,
         apart,
         labels,
@@ -164,8 +163,8 @@ impl Masked<'_, '_> {
         self.emit.builder.switch_to_block(label);
     }
 
-    fn at(&mut self, instruction: u32) {
-        self.emit.builder.set_srcloc(SourceLoc::new(instruction));
+    fn at(&mut self, operation: u32) {
+        self.emit.builder.set_srcloc(SourceLoc::new(operation));
     }
 
     fn load(&mut self, offset: i32) -> Value {
@@ -183,7 +182,7 @@ impl Masked<'_, '_> {
     /// A new activation: an empty frame, local memory, parameters.
     fn begin(&mut self, lanes: Value) {
         let unit = self.emit.unit;
-        let blocks = unit.graph.blocks.len();
+        let blocks = unit.code.blocks.len();
         let zero =
             crate::cranelift::value::constant(&mut self.emit.builder, cranelift_codegen::ir::types::I32X4, 0);
         for offset in frame::CLEARED.step_by(16) {
@@ -212,9 +211,9 @@ impl Masked<'_, '_> {
         self.emit.store_at(base, self.frame, in_frame!(local_base));
         for &slot in unit.liveness.entering(0) {
             let home = unit.homes[slot as usize];
-            let size = match unit.slots.types[slot as usize] {
-                Type::Pred => 16,
-                ty if is_wide(ty) => 256,
+            let size = match unit.code.slots[slot as usize] {
+                Scalar::Predicate => 16,
+                ty if ty.is_wide() => 256,
                 _ => 128,
             };
             for offset in (home..home + size).step_by(16) {
@@ -226,7 +225,7 @@ impl Masked<'_, '_> {
 
     fn block(&mut self, number: u32) {
         let unit = self.emit.unit;
-        let block = &unit.graph.blocks[number as usize];
+        let block = &unit.code.blocks[number as usize];
         let label = self.labels[number as usize];
         self.switch(label);
         self.emit.mask = self.received(label);
@@ -239,14 +238,12 @@ impl Masked<'_, '_> {
             self.emit.forget();
         }
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
-        for index in block.instructions.clone() {
+        for index in block.operations.clone() {
             self.at(index);
-            if let Some(collective) = block.collective
-                && index == block.instructions.start
-            {
-                self.meet(number, index, collective);
+            if block.collective && index == block.operations.start {
+                self.meet(number, index);
             } else {
-                self.emit.instruction(index);
+                self.emit.operation(index);
             }
         }
         self.end(number, &block.end);
@@ -260,20 +257,18 @@ impl Masked<'_, '_> {
                 self.go(number, *to, mask);
             }
             End::Branch(guard, yes, no) => self.branch(number, *guard, *yes, *no),
-            End::Table { instruction, targets } => self.table(number, *instruction, targets),
-            End::Barrier { instruction, barrier, next } => {
-                self.barrier(number, *instruction, *barrier, *next);
-            }
-            End::Call { instruction, next } => {
-                self.at(*instruction);
-                self.call(number, *instruction, *next);
+            End::Table { operation, targets } => self.table(number, *operation, targets),
+            End::Barrier { operation, next } => self.barrier(number, *operation, *next),
+            End::Call { operation, next } => {
+                self.at(*operation);
+                self.call(number, *operation, *next);
             }
             End::Return => {
                 self.emit.copy_results();
                 let returned = self.load(in_frame!(returned));
                 let returned = self.emit.builder.ins().bor(returned, mask);
                 self.store(returned, in_frame!(returned));
-                if self.emit.unit.function.entry {
+                if self.emit.unit.entry {
                     self.exit(mask);
                 }
                 self.emit.builder.ins().jump(self.dispatch, &[]);
@@ -282,8 +277,8 @@ impl Masked<'_, '_> {
                 self.exit(mask);
                 self.emit.builder.ins().jump(self.dispatch, &[]);
             }
-            End::Trap { instruction } => {
-                self.at(*instruction);
+            End::Trap { operation } => {
+                self.at(*operation);
                 self.emit.call(Helper::Trap, &[mask]);
                 self.emit.builder.ins().jump(self.dispatch, &[]);
             }
@@ -299,7 +294,7 @@ impl Masked<'_, '_> {
     /// Writes what the block has changed and others need to the frame.
     fn flush(&mut self, number: u32) {
         let unit = self.emit.unit;
-        let block = &unit.graph.blocks[number as usize];
+        let block = &unit.code.blocks[number as usize];
         let mask = Predicate::Bits(self.emit.mask);
         let masks = Predicate::Each(mask.each(&mut self.emit.builder));
         for slot in self.emit.written.take() {
@@ -308,7 +303,7 @@ impl Masked<'_, '_> {
             }
             let home = unit.homes[slot as usize];
             let value = self.emit.slot(slot);
-            let old = fetch(&mut self.emit.builder, self.frame, home, unit.slots.types[slot as usize]);
+            let old = fetch(&mut self.emit.builder, self.frame, home, unit.code.slots[slot as usize]);
             let builder = &mut self.emit.builder;
             match (value, old) {
                 (Input::Lanes(new), Input::Lanes(old)) => {

@@ -1,15 +1,13 @@
-//! Where lanes wait: for each other at collective instructions and at barriers, and for what they
+//! Where lanes wait: for each other at exchanges and at barriers, and for what they
 //! have called.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use gangway_ptx::Type;
-use gangway_ptx::meaning::Barrier;
+use gangway_simt::{End, Kind, Meeting, Scalar, Target};
 
 use super::Masked;
 use crate::abi::{ALL, Flavour, LANES};
-use crate::analysis::graph::{Collective, End};
 use crate::cranelift::call::Call;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::field;
@@ -18,20 +16,20 @@ use crate::frame::in_frame;
 use crate::support::Helper;
 
 impl Masked<'_, '_> {
-    /// A collective instruction that lanes wait for each other at.
-    pub(super) fn meet(&mut self, number: u32, index: u32, collective: Collective) {
+    /// An operation that lanes wait for each other at.
+    pub(super) fn meet(&mut self, number: u32, index: u32) {
         let unit = self.emit.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        let operands = unit.body.operands(instruction);
-        let (inputs, members) = match collective {
-            Collective::Exchange(_) => {
-                let inputs = self.emit.exchange_inputs(index);
-                (inputs, self.emit.value(operands[operands.len() - 1], Type::B32))
+        let (inputs, members, opcode) = match &unit.operation(index).kind {
+            Kind::Exchange(exchange) => {
+                let inputs = self.emit.exchange_inputs(exchange);
+                let Some(members) = exchange.sources.last() else { unreachable!("an exchange has members") };
+                (inputs, self.emit.value(members.source, Scalar::U32), exchange.opcode)
             }
-            Collective::Matrix(_) => {
-                let all = self.emit.constant(Type::B32, ALL.into());
-                (vec![Input::Lanes(all.clone())], all)
+            Kind::Matrix(matrix) => {
+                let all = self.emit.constant(Scalar::U32, ALL.into());
+                (vec![Input::Lanes(all.clone())], all, matrix.opcode)
             }
+            _ => unreachable!("lanes wait for each other at no other operation"),
         };
         let mask = self.emit.mask;
         let (ready, wait) = (self.emit.builder.create_block(), self.emit.builder.create_block());
@@ -48,7 +46,7 @@ impl Masked<'_, '_> {
         }
         self.switch(wait);
         let wide = self.emit.pass(&inputs);
-        let (place, opcode) = (self.place(number, mask), self.emit.number(instruction.opcode.0.into()));
+        let (place, opcode) = (self.place(number, mask), self.emit.number(opcode.into()));
         let (frame, wide) = (self.frame, self.emit.number(wide));
         let together = self.emit.call(Helper::Meet, &[frame, place, opcode, wide]);
         let together = self.emit.builder.ins().ireduce(I32, together);
@@ -57,11 +55,11 @@ impl Masked<'_, '_> {
         self.switch(ready);
         // What has been read so far holds for all lanes.
         self.emit.mask = self.emit.builder.block_params(ready)[0];
-        if let Collective::Exchange(op) = collective {
-            self.emit.exchange(index, op, &inputs, None);
+        if let Kind::Exchange(exchange) = &unit.operation(index).kind {
+            self.emit.exchange(exchange, &inputs, None);
         }
         let Ok(known) = self.exchanged.binary_search_by_key(&number, |&(block, _)| block) else {
-            unreachable!("each block with a collective instruction has a place behind it");
+            unreachable!("each block that begins with such an operation has a place behind it");
         };
         let label = self.exchanged[known].1;
         let mask = self.emit.mask;
@@ -70,10 +68,10 @@ impl Masked<'_, '_> {
         self.emit.mask = self.received(label);
         self.emit.forget();
         self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
-        match collective {
-            Collective::Exchange(op) => self.emit.take_exchanged(index, op, None),
+        match &unit.operation(index).kind {
+            Kind::Exchange(exchange) => self.emit.take_exchanged(exchange, None),
             // It has met; what it works on is in the registers still.
-            Collective::Matrix(matrix) => self.emit.matrix(index, matrix),
+            _ => self.emit.together(index),
         }
     }
 
@@ -83,13 +81,15 @@ impl Masked<'_, '_> {
         self.emit.builder.ins().bor_imm_u(lanes, i64::from(block) << 32)
     }
 
-    pub(super) fn barrier(&mut self, number: u32, index: u32, barrier: Barrier, next: u32) {
+    pub(super) fn barrier(&mut self, number: u32, index: u32, next: u32) {
         self.at(index);
-        let flags = self.emit.pass_barrier(index, barrier);
+        let barrier = self.emit.barrier_of(index);
+        let flags = self.emit.pass_barrier(barrier);
+        let arrives = barrier.meeting == Meeting::Arrive;
         let mask = self.emit.mask;
         self.flush(number);
         let flags = self.emit.number(flags);
-        if barrier == Barrier::Arrive {
+        if arrives {
             self.emit.call(Helper::Arrive, &[mask, flags]);
             self.go(number, next, mask);
             return;
@@ -102,10 +102,10 @@ impl Masked<'_, '_> {
 
     /// Calls a function. If lanes may wait in it, it has a frame of its own, and this one goes on
     /// when they come back.
-    pub(super) fn call(&mut self, number: u32, instruction: u32, next: u32) {
+    pub(super) fn call(&mut self, number: u32, operation: u32, next: u32) {
         let unit = self.emit.unit;
-        let call = Call::new(unit, instruction);
-        if !unit.calls_what_waits(instruction) {
+        let call = Call::new(unit, operation);
+        if !unit.calls_what_waits(operation) {
             let back = self.emit.call_function(&call);
             self.emit.mask = back;
             self.flush(number);
@@ -125,7 +125,7 @@ impl Masked<'_, '_> {
         self.flush(number);
         let area = self.emit.pass_arguments(&call);
         let (stack, enter) = (self.emit.builder.create_block(), self.emit.builder.create_block());
-        if let Some(callee) = self.emit.callee(&call) {
+        if let Target::Function(callee) = call.target() {
             let all = self.emit.builder.ins().icmp_imm_s(IntCC::Equal, mask, -1);
             self.emit.builder.ins().brif(all, stack, &[], enter, &[]);
             self.switch(enter);
@@ -193,17 +193,18 @@ impl Masked<'_, '_> {
             let lanes = self.received(label);
             self.emit.mask = lanes;
             self.emit.forget();
-            let next = match unit.graph.blocks[number as usize].end {
-                End::Barrier { instruction, barrier, next } => {
-                    self.at(instruction);
-                    self.emit.barrier_result(instruction, barrier);
+            let next = match unit.code.blocks[number as usize].end {
+                End::Barrier { operation, next } => {
+                    self.at(operation);
+                    let barrier = self.emit.barrier_of(operation);
+                    self.emit.barrier_result(barrier);
                     next
                 }
-                End::Call { instruction, next } => {
-                    self.at(instruction);
+                End::Call { operation, next } => {
+                    self.at(operation);
                     self.emit.local_base = self.emit.load_at(I64, self.frame, in_frame!(local_base));
                     let area = self.emit.load_at(I64, self.frame, in_frame!(results));
-                    self.emit.take_results(&Call::new(unit, instruction), area);
+                    self.emit.take_results(&Call::new(unit, operation), area);
                     next
                 }
                 _ => continue,

@@ -16,15 +16,12 @@ use cranelift_codegen::ir::types::{I32X4, I64, I64X2};
 use cranelift_codegen::ir::{
     BlockArg, InstBuilder, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Value,
 };
-use gangway_ptx::meaning::MemoryAccess;
-use gangway_ptx::{Base, Instruction, Meaning, Operand, SpecialRegister, StateSpace};
+use gangway_simt::{Access, Address, Base, End, Kind, Place, Source, Space};
 use rustc_hash::FxHashMap;
 
 use super::reach::PAGE;
 use crate::abi::LANES;
-use crate::analysis::graph::End;
-use crate::analysis::layout::Place;
-use crate::analysis::liveness::{Set, accesses, instructions};
+use crate::analysis::liveness::Set;
 use crate::analysis::shape::Shape;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::sequence::Input;
@@ -34,7 +31,7 @@ use crate::support::Helper;
 
 /// Loads of a batch: each takes a register for the address of each row.
 const MOST_LOADS: usize = 12;
-/// Instructions of a batch.
+/// Operations of a batch.
 const MOST: u32 = 256;
 /// Bytes that all lanes load at most.
 const ALL_LANES: usize = 8 * LANES;
@@ -42,7 +39,7 @@ const ALL_LANES: usize = 8 * LANES;
 /// A load of a batch.
 struct Load {
     index: u32,
-    access: MemoryAccess,
+    access: Access,
     /// The register with the address, and what was in it at that place.
     base: (u32, Known),
     /// The first address of each row; while the batch is done, as parameters of the block in which
@@ -84,12 +81,12 @@ fn within_pages(ranges: &[Range<i64>]) -> Vec<Range<i64>> {
 }
 
 impl Emitter<'_, '_> {
-    /// Emits the instructions at the beginning of a part of a block as a batch, if they can be one.
-    /// The number of the instruction where it ends.
-    pub fn batch(&mut self, block: u32, instructions: Range<u32>) -> Option<u32> {
-        let extent = self.extent(instructions)?;
+    /// Emits the operations at the beginning of a part of a block as a batch, if they can be one.
+    /// The number of the operation where it ends.
+    pub fn batch(&mut self, block: u32, operations: Range<u32>) -> Option<u32> {
+        let extent = self.extent(operations)?;
         let (mut loads, mut later) = (Vec::new(), Vec::new());
-        let mut written = Set::new(self.unit.slots.len());
+        let mut written = Set::new(self.unit.code.slots.len());
         for index in extent.clone() {
             self.builder.set_srcloc(SourceLoc::new(index));
             if self.is_candidate(index)
@@ -97,7 +94,7 @@ impl Emitter<'_, '_> {
             {
                 loads.push(load);
             } else if self.is_candidate(index) || !self.has_general_result(index) {
-                self.instruction(index);
+                self.operation(index);
                 continue;
             }
             self.each_access(index, &mut |slot, write| {
@@ -114,7 +111,7 @@ impl Emitter<'_, '_> {
             self.builder.set_srcloc(SourceLoc::new(index));
             match loads.next_if(|load| load.index == index) {
                 Some(load) => self.finish(&load),
-                None => self.instruction(index),
+                None => self.operation(index),
             }
         }
         if let Some(pointer) = pointer {
@@ -124,8 +121,7 @@ impl Emitter<'_, '_> {
     }
 
     pub fn each_access(&self, index: u32, tell: &mut dyn FnMut(u32, bool)) {
-        let unit = self.unit;
-        accesses(unit.module, unit.body, &unit.slots, &unit.body.instructions[index as usize], tell);
+        self.unit.operation(index).each_slot(tell);
     }
 
     fn has_general_result(&self, index: u32) -> bool {
@@ -136,18 +132,18 @@ impl Emitter<'_, '_> {
         general
     }
 
-    /// The instructions that can be a batch. First come those whose results have a shape, then the
+    /// The operations that can be a batch. First come those whose results have a shape, then the
     /// others: so none of the first kind may depend on the second, or replace what that reads.
-    fn extent(&self, instructions: Range<u32>) -> Option<Range<u32>> {
-        if !self.converged || self.unit.check || !self.is_candidate(instructions.start) {
+    fn extent(&self, operations: Range<u32>) -> Option<Range<u32>> {
+        if !self.converged || self.unit.check || !self.is_candidate(operations.start) {
             return None;
         }
-        let slots = self.unit.slots.len();
+        let slots = self.unit.code.slots.len();
         let most = MOST_LOADS * usize::from(self.unit.shape.row) / LANES;
         let (mut read, mut written) = (Set::new(slots), Set::new(slots));
         let mut loads = 0;
-        let mut end = instructions.start;
-        for index in instructions.clone().take(MOST as usize) {
+        let mut end = operations.start;
+        for index in operations.clone().take(MOST as usize) {
             let candidate = self.is_candidate(index);
             if !candidate && !self.computes(index) || loads == most && candidate {
                 break;
@@ -172,79 +168,46 @@ impl Emitter<'_, '_> {
             });
             end = index + 1;
         }
-        (loads > 1).then_some(instructions.start..end)
+        (loads > 1).then_some(operations.start..end)
     }
 
-    /// The load that an instruction is, and its address.
-    fn load_of(&self, index: u32) -> Option<(MemoryAccess, Operand)> {
-        let (_, opcode, operands) = self.of(index);
-        match opcode.meaning {
-            Meaning::Load(access) => Some((access, operands[1])),
-            _ => None,
-        }
-    }
-
-    fn of(&self, index: u32) -> (&Instruction, &gangway_ptx::Opcode, &[Operand]) {
-        let unit = self.unit;
-        let instruction = &unit.body.instructions[index as usize];
-        (instruction, unit.module.opcode(instruction), unit.body.operands(instruction))
-    }
-
-    /// Whether an instruction depends on registers only and has no effect but on them.
+    /// Whether an operation depends on slots only and has no effect but on them.
     fn computes(&self, index: u32) -> bool {
-        let unit = self.unit;
-        let (instruction, opcode, operands) = self.of(index);
-        let time = |operand: &Operand| {
-            use SpecialRegister::*;
-            let Operand::Special(special) = operand else { return false };
-            matches!(special, Clock | ClockHi | Clock64 | Globaltimer | GlobaltimerLo | GlobaltimerHi)
-        };
-        if instruction.guard.is_some()
-            || unit.shapes.is_speculative(&unit.slots, opcode, operands)
+        let operation = self.unit.operation(index);
+        if operation.guard.is_some()
+            || self.unit.shapes.is_speculative(operation)
             || self.agreement.is_some() && self.divides(index)
-            || operands.iter().any(time)
         {
             return false;
         }
-        match opcode.meaning {
-            Meaning::Compute(_) | Meaning::Move { .. } | Meaning::ConvertAddress { .. } => true,
-            Meaning::Load(MemoryAccess { uniform: false, .. }) => match operands[1] {
-                Operand::Address(Base::Symbol(symbol), _) => {
-                    matches!(unit.slots.layout.place(symbol), Some(Place::Slot(_) | Place::Parameter(_)))
-                }
-                _ => false,
-            },
-            Meaning::Load(_)
-            | Meaning::Store(_)
-            | Meaning::Atomic(_)
-            | Meaning::Copy(_)
-            | Meaning::IsInSpace(_)
-            | Meaning::Stack(..)
-            | Meaning::Control(_)
-            | Meaning::Barrier(_)
-            | Meaning::Exchange(_)
-            | Meaning::Matrix(_)
-            | Meaning::ActiveMask
-            | Meaning::Fence
-            | Meaning::Hint(_) => false,
+        let lasts = |source: Source| !matches!(source, Source::Special(special) if special.is_time());
+        match &operation.kind {
+            Kind::Compute(compute) => compute.sources.iter().all(|read| lasts(read.source)),
+            Kind::Move { sources, .. } => sources.iter().all(|read| lasts(read.source)),
+            Kind::Repack { sources, .. } => sources.iter().all(|&source| lasts(source)),
+            Kind::ConvertAddress { source, .. } => lasts(*source),
+            Kind::Load { access, address, .. } => {
+                !access.uniform && matches!(address.base, Base::Place(Place::Slot(_) | Place::Parameter(_)))
+            }
+            _ => false,
         }
     }
 
-    /// Whether an instruction looks like a load of consecutive elements, one for each lane.
+    /// Whether an operation looks like a load of consecutive elements, one for each lane.
     fn is_candidate(&self, index: u32) -> bool {
-        let unit = self.unit;
-        let (instruction, ..) = self.of(index);
-        let Some((access, Operand::Address(Base::Register(base), _))) = self.load_of(index) else {
+        let operation = self.unit.operation(index);
+        let Kind::Load { access, address: Address { base: Base::Slot(base), .. }, .. } = &operation.kind
+        else {
             return false;
         };
         let size = access.ty.size();
         !access.uniform
-            && instruction.guard.is_none()
-            && access.vector == 1
+            && operation.guard.is_none()
+            && access.count == 1
             && matches!(size, 4 | 8)
             && !access.strong
-            && !matches!(access.space, StateSpace::Local | StateSpace::Param)
-            && self.steps_by(unit.slots.of(base, 0), size.into())
+            && !matches!(access.space, Space::Local | Space::Parameters)
+            && self.steps_by(*base, size.into())
             && self.has_general_result(index)
     }
 
@@ -259,13 +222,12 @@ impl Emitter<'_, '_> {
 
     /// Finds where a load goes.
     fn begin(&mut self, index: u32) -> Option<Load> {
-        let unit = self.unit;
-        let (access, operand) = self.load_of(index)?;
-        let Operand::Address(Base::Register(register), offset) = operand else { return None };
-        let slot = unit.slots.of(register, 0);
+        let Kind::Load { access, address, .. } = &self.unit.operation(index).kind else { return None };
+        let access = *access;
+        let slot = address.slot()?;
         let base = (slot, self.known(slot));
         self.ahead.start = index;
-        let reach = self.reach(operand, access, None)?;
+        let reach = self.reach(address, access, None)?;
         let size = i64::from(access.ty.size());
         let stretches = self.stretches(&reach, access.space, size)?;
         let start = match (&base.1, stretches) {
@@ -274,7 +236,7 @@ impl Emitter<'_, '_> {
         };
         // Of a narrow address the pointer is what it has been made to.
         let stretch = stretches.then(|| match start {
-            Some(start) if self.builder.func.dfg.value_type(start) == I64 => (start, offset),
+            Some(start) if self.builder.func.dfg.value_type(start) == I64 => (start, address.offset),
             _ => (reach.pointers[0], 0),
         });
         let load = Load { index, access, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
@@ -336,7 +298,9 @@ impl Emitter<'_, '_> {
     /// values are.
     fn load_slowly(&mut self, load: &Load, number: usize) -> Vec<Value> {
         let ty = load.access.ty;
-        let operand = self.of(load.index).2[1];
+        let Kind::Load { address, .. } = &self.unit.operation(load.index).kind else {
+            unreachable!("a batch has loads");
+        };
         let (slow, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(slow);
         self.builder.set_cold_block(done);
@@ -369,8 +333,8 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(slow);
         let before = self.known(load.base.0);
         self.note(load.base.0, load.base.1.clone());
-        let address = self.address(operand);
-        let lanes = self.load_lanes(&address, load.access, None);
+        let place = self.address(address);
+        let lanes = self.load_lanes(&place, load.access, None);
         self.note(load.base.0, before);
         let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);
         lanes[0].store(&mut self.builder, start, 0);
@@ -398,8 +362,9 @@ impl Emitter<'_, '_> {
 
     /// Loads, as far as the results are used, and wherever they are.
     fn finish(&mut self, load: &Load) {
-        let unit = self.unit;
-        let instruction = &unit.body.instructions[load.index as usize];
+        let Kind::Load { results, .. } = &self.unit.operation(load.index).kind else {
+            unreachable!("a batch has loads");
+        };
         let ty = load.access.ty;
         // What is loaded stays as it is until the batch ends; what is not there is a signal all the
         // same.
@@ -414,17 +379,17 @@ impl Emitter<'_, '_> {
             cast(&mut self.builder, vector, value)
         });
         let lanes = Lanes::Vector(values.collect());
-        self.write_lanes(unit.body.operands(instruction)[0], ty, lanes, None);
+        self.write_lanes(results[0], ty, lanes, None);
     }
 
-    /// Finds which instruction reads each slot last in a block, once for all of its batches.
+    /// Finds which operation reads each slot last in a block, once for all of its batches.
     fn find_last_reads(&mut self, block: u32) {
         if self.last_reads.as_ref().is_some_and(|(of, _)| *of == block) {
             return;
         }
-        let graph = &self.unit.graph.blocks[block as usize];
+        let graph = &self.unit.code.blocks[block as usize];
         let mut reads = FxHashMap::default();
-        for (index, _) in instructions(graph) {
+        for (index, _) in graph.each_operation() {
             self.each_access(index, &mut |slot, write| {
                 if !write {
                     reads.insert(slot, index);
@@ -432,17 +397,17 @@ impl Emitter<'_, '_> {
             });
         }
         if let End::Branch(guard, ..) = graph.end {
-            reads.insert(self.unit.slots.of(guard.register, 0), u32::MAX);
+            reads.insert(guard.slot, u32::MAX);
         }
         self.last_reads = Some((block, reads));
     }
 
-    /// Whether what a slot holds before an instruction of a block is needed there or later.
+    /// Whether what a slot holds before an operation of a block is needed there or later.
     pub fn is_read_behind(&mut self, block: u32, slot: u32, end: u32) -> bool {
         self.find_last_reads(block);
         let reads = &self.last_reads.as_ref().expect("they were just found").1;
         reads.get(&slot).is_some_and(|&last| last >= end)
-            || self.unit.liveness.leaves(&self.unit.graph.blocks[block as usize], slot)
+            || self.unit.liveness.leaves(&self.unit.code.blocks[block as usize], slot)
     }
 
     /// Has all values computed that somebody needs behind the batch, those of the first lanes
@@ -450,7 +415,7 @@ impl Emitter<'_, '_> {
     /// and so takes the parameters for values of their own.
     fn pin(&mut self, block: u32, end: u32, written: &Set, pointer: Value) {
         let unit = self.unit;
-        let graph = &unit.graph.blocks[block as usize];
+        let graph = &unit.code.blocks[block as usize];
         self.find_last_reads(block);
         let reads = &self.last_reads.as_ref().expect("they were just found").1;
         let kept: Vec<u32> = written

@@ -12,8 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64X2;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
 use gangway_device_memory::{BASE, SIZE, WINDOWS};
-use gangway_ptx::meaning::MemoryAccess;
-use gangway_ptx::{Base, Operand, StateSpace};
+use gangway_simt::{Access, Address, Space};
 
 use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
@@ -41,11 +40,11 @@ impl Emitter<'_, '_> {
     /// Loads each element for all lanes, zero-extended, if it is an access of the kind.
     pub fn load_scattered(
         &mut self,
-        operand: Operand,
-        access: MemoryAccess,
+        address: &Address,
+        access: Access,
         guard: Option<&Predicate>,
     ) -> Option<Vec<Known>> {
-        let Scattered { pointers, offset, wrong } = self.scattered(operand, access, guard)?;
+        let Scattered { pointers, offset, wrong } = self.scattered(address, access, guard)?;
         let (slow, done) = self.part(wrong);
         let values = self.load_each(pointers, offset, access);
         for &value in &values {
@@ -55,20 +54,20 @@ impl Emitter<'_, '_> {
         let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
         self.builder.ins().jump(done, &arguments);
         self.builder.switch_to_block(slow);
-        let address = self.address(operand);
-        let loaded = self.load_lanes(&address, access, guard);
+        let place = self.address(address);
+        let loaded = self.load_lanes(&place, access, guard);
         Some(self.loaded_both(done, &loaded).into_iter().map(Known::lanes).collect())
     }
 
     /// Stores for all lanes, one after the other, if it is an access of the kind; whether it is.
     pub fn store_scattered(
         &mut self,
-        operand: Operand,
+        address: &Address,
         values: &[Known],
-        access: MemoryAccess,
+        access: Access,
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(Scattered { pointers, offset, wrong }) = self.scattered(operand, access, guard) else {
+        let Some(Scattered { pointers, offset, wrong }) = self.scattered(address, access, guard) else {
             return false;
         };
         let (slow, done) = self.part(wrong);
@@ -79,20 +78,14 @@ impl Emitter<'_, '_> {
                 self.store_value(value, pointer, offset + element * access.ty.size() as i32, access.ty);
             }
         }
-        self.store_slowly(slow, done, operand, values, access, guard);
+        self.store_slowly(slow, done, address, values, access, guard);
         true
     }
 
     /// Loads for the lanes that run, in a loop of masked code; what else is not right for that is done by
     /// the code made next. Where both go on, and what is loaded here.
-    pub(crate) fn load_masked(
-        &mut self,
-        address: &Lanes,
-        access: MemoryAccess,
-        running: Value,
-    ) -> Option<Label> {
-        let space =
-            matches!(access.space.plain(), StateSpace::Global | StateSpace::Generic | StateSpace::Const);
+    pub(crate) fn load_masked(&mut self, address: &Lanes, access: Access, running: Value) -> Option<Label> {
+        let space = matches!(access.space, Space::Global | Space::Generic | Space::Constant);
         let Lanes::Vector(addresses) = address else { return None };
         if self.converged || self.unit.check || access.strong || !space || !self.repeats {
             return None;
@@ -139,9 +132,9 @@ impl Emitter<'_, '_> {
     }
 
     /// Loads each element for all lanes, one after the other, as vectors.
-    fn load_each(&mut self, pointers: [Value; LANES], offset: i32, access: MemoryAccess) -> Vec<Value> {
+    fn load_each(&mut self, pointers: [Value; LANES], offset: i32, access: Access) -> Vec<Value> {
         let mut values = Vec::new();
-        for element in 0..i32::from(access.vector) {
+        for element in 0..i32::from(access.count) {
             let offset = offset + element * access.ty.size() as i32;
             let lanes = pointers.map(|pointer| self.load_value(pointer, offset, access.ty));
             values.extend(Lanes::from_scalars(&mut self.builder, &lanes).vectors(&mut self.builder));
@@ -160,22 +153,22 @@ impl Emitter<'_, '_> {
     /// Where an access goes that is done here.
     fn scattered(
         &mut self,
-        operand: Operand,
-        access: MemoryAccess,
+        address: &Address,
+        access: Access,
         guard: Option<&Predicate>,
     ) -> Option<Scattered> {
-        let Operand::Address(Base::Register(register), offset) = operand else { return None };
+        let slot = address.slot()?;
+        let offset = address.offset;
         if !self.converged || self.unit.check || access.strong || guard.is_some() || self.scattered == MOST {
             return None;
         }
         if self.partial.is_some() {
             return None;
         }
-        let slot = self.unit.slots.of(register, 0);
-        if access.space.plain() == StateSpace::Local {
-            return self.scattered_own(operand, slot, offset, access);
+        if access.space == Space::Local {
+            return self.scattered_own(address, slot, access);
         }
-        if !matches!(access.space.plain(), StateSpace::Global | StateSpace::Generic | StateSpace::Const) {
+        if !matches!(access.space, Space::Global | Space::Generic | Space::Constant) {
             return None;
         }
         let near = i32::try_from(offset).ok()?;
@@ -185,11 +178,11 @@ impl Emitter<'_, '_> {
         }
         self.scattered += 1;
         let bytes = i64::from(access.size());
-        let space = access.space.plain();
+        let space = access.space;
         let wrong = match self.checked_before(slot, space, bytes, offset, true) {
             Some(checked) => checked.wrong,
             None => {
-                let offsets = self.offsets_ahead(operand, space, bytes);
+                let offsets = self.offsets_ahead(address, space, bytes);
                 let wrong = self.is_wrong(&addresses, None, &offsets, bytes);
                 let checked = Checked { space, bytes, scattered: true, offsets, wrong };
                 self.checked.entry(slot).or_default().push(checked);

@@ -12,8 +12,7 @@ mod single;
 
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
-use gangway_ptx::meaning::MemoryAccess;
-use gangway_ptx::{Operand, StateSpace, Type};
+use gangway_simt::{Access, Address, Scalar, Space};
 
 use reach::Reach;
 
@@ -21,7 +20,7 @@ use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, Steps, field};
-use crate::cranelift::value::{Lanes, Predicate, is_wide};
+use crate::cranelift::value::{Lanes, Predicate};
 use crate::support::Helper;
 
 /// Device memory, which may turn out not to be there.
@@ -47,13 +46,13 @@ impl Emitter<'_, '_> {
     /// whether what is the same in all lanes is to stay so.
     pub fn load_shaped(
         &mut self,
-        operand: Operand,
-        access: MemoryAccess,
+        address: &Address,
+        access: Access,
         guard: Option<&Predicate>,
         uniform: bool,
     ) -> Option<Vec<Known>> {
         let ty = access.ty;
-        let mut reach = self.reach(operand, access, guard)?;
+        let mut reach = self.reach(address, access, guard)?;
         let one = reach.pointers.len() == 1 && reach.step == 0;
         let bytes = i64::from(access.size());
         if self.stretches(&reach, access.space, bytes)? {
@@ -61,10 +60,10 @@ impl Emitter<'_, '_> {
             reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
         }
         let (slow, done) = self.part(reach.wrong);
-        let count = usize::from(access.vector);
+        let count = usize::from(access.count);
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
         let scalars = one && uniform;
-        let rows = !one && reach.step == 0 && access.space == StateSpace::Shared && self.partial.is_none();
+        let rows = !one && reach.step == 0 && access.space == Space::Shared && self.partial.is_none();
         let mut values = Vec::new();
         for element in 0..count {
             let offset = element as i32 * ty.size() as i32;
@@ -88,8 +87,8 @@ impl Emitter<'_, '_> {
         let arguments: Vec<BlockArg> = values.iter().map(|&value| BlockArg::Value(value)).collect();
         self.builder.ins().jump(done, &arguments);
         self.builder.switch_to_block(slow);
-        let address = self.address(operand);
-        let lanes = self.load_lanes(&address, access, guard);
+        let place = self.address(address);
+        let lanes = self.load_lanes(&place, access, guard);
         let mut slow_values = Vec::new();
         for lanes in &lanes {
             if scalars {
@@ -133,7 +132,7 @@ impl Emitter<'_, '_> {
     }
 
     /// One value, zero-extended.
-    fn load_value(&mut self, pointer: Value, offset: i32, ty: Type) -> Value {
+    fn load_value(&mut self, pointer: Value, offset: i32, ty: Scalar) -> Value {
         let (flags, ins) = (device_memory(), self.builder.ins());
         match ty.size() {
             1 => ins.uload8(I32, flags, pointer, offset),
@@ -143,12 +142,12 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn load_steps(&mut self, reach: &Reach, offset: i32, ty: Type, count: usize) -> Lanes {
+    fn load_steps(&mut self, reach: &Reach, offset: i32, ty: Scalar, count: usize) -> Lanes {
         let size = i64::from(ty.size());
         let row = LANES / reach.pointers.len();
         let flags = device_memory();
         if reach.step == size && count == 1 && size >= 2 {
-            let (vector, per): (Clif, usize) = if is_wide(ty) { (I64X2, 2) } else { (I32X4, 4) };
+            let (vector, per): (Clif, usize) = if ty.is_wide() { (I64X2, 2) } else { (I32X4, 4) };
             let mut values = Vec::with_capacity(LANES / per);
             for &pointer in &reach.pointers {
                 for first in (0..row).step_by(per) {
@@ -184,13 +183,13 @@ impl Emitter<'_, '_> {
     /// Stores for all lanes if the addresses have a shape; whether they have.
     pub fn store_shaped(
         &mut self,
-        operand: Operand,
+        address: &Address,
         values: &[Known],
-        access: MemoryAccess,
+        access: Access,
         guard: Option<&Predicate>,
     ) -> bool {
         let ty = access.ty;
-        let Some(reach) = self.reach(operand, access, guard) else { return false };
+        let Some(reach) = self.reach(address, access, guard) else { return false };
         let size = i64::from(ty.size());
         if self.alone.is_some() {
             let &[pointer] = &reach.pointers[..] else { return false };
@@ -200,7 +199,7 @@ impl Emitter<'_, '_> {
                 let value = self.running_lane(&lanes);
                 self.store_value(value, pointer, element * ty.size() as i32, ty);
             }
-            self.store_slowly(slow, done, operand, values, access, guard);
+            self.store_slowly(slow, done, address, values, access, guard);
             return true;
         }
         if self.partial.is_some() {
@@ -211,7 +210,7 @@ impl Emitter<'_, '_> {
             self.pass(&[Input::Lanes(lanes)]);
             let (step, size) = (self.number(reach.step), self.number(size));
             self.call(Helper::StoreRow, &[self.mask, pointer, step, size]);
-            self.store_slowly(slow, done, operand, values, access, guard);
+            self.store_slowly(slow, done, address, values, access, guard);
             return true;
         }
         let (slow, done) = self.part(reach.wrong);
@@ -248,7 +247,7 @@ impl Emitter<'_, '_> {
                 }
             }
         }
-        self.store_slowly(slow, done, operand, values, access, guard);
+        self.store_slowly(slow, done, address, values, access, guard);
         true
     }
 
@@ -257,14 +256,14 @@ impl Emitter<'_, '_> {
         &mut self,
         slow: Label,
         done: Label,
-        operand: Operand,
+        address: &Address,
         values: &[Known],
-        access: MemoryAccess,
+        access: Access,
         guard: Option<&Predicate>,
     ) {
         self.builder.ins().jump(done, &[]);
         self.builder.switch_to_block(slow);
-        let address = self.address(operand);
+        let address = self.address(address);
         let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
         self.store_lanes(&address, &lanes, access, guard);
         self.builder.ins().jump(done, &[]);
@@ -280,7 +279,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn store_value(&mut self, value: Value, pointer: Value, offset: i32, ty: Type) {
+    fn store_value(&mut self, value: Value, pointer: Value, offset: i32, ty: Scalar) {
         let flags = device_memory();
         let narrow = match ty.size() {
             1 => self.builder.ins().ireduce(I8, value),

@@ -9,8 +9,7 @@ use std::ops::RangeInclusive;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_ptx::meaning::MemoryAccess;
-use gangway_ptx::{Operand, StateSpace};
+use gangway_simt::{Access, Address, Space};
 
 use super::gather::Scattered;
 use crate::cranelift::emit::Emitter;
@@ -24,10 +23,9 @@ impl Emitter<'_, '_> {
     /// Where accesses of the lanes' own memory go whose base stands in a slot, if they are done here.
     pub(super) fn scattered_own(
         &mut self,
-        operand: Operand,
+        address: &Address,
         slot: u32,
-        offset: i64,
-        access: MemoryAccess,
+        access: Access,
     ) -> Option<Scattered> {
         let addresses = match self.known(slot) {
             Known::Input(Input::Lanes(Lanes::Vector(addresses))) => addresses,
@@ -35,11 +33,11 @@ impl Emitter<'_, '_> {
             Known::Input(_) => return None,
         };
         self.scattered += 1;
-        let bytes = i64::from(access.size());
-        let before = self.checked_before(slot, StateSpace::Local, bytes, offset, true).cloned();
+        let (offset, bytes) = (address.offset, i64::from(access.size()));
+        let before = self.checked_before(slot, Space::Local, bytes, offset, true).cloned();
         let offsets = match &before {
             Some(checked) => checked.offsets.clone(),
-            None => self.offsets_ahead(operand, StateSpace::Local, bytes),
+            None => self.offsets_ahead(address, Space::Local, bytes),
         };
         // An access at the least of the offsets, counted from where local memory begins to be used.
         let above = offsets.start().wrapping_sub(FIRST_LOCAL as i64) as u32;
@@ -53,13 +51,8 @@ impl Emitter<'_, '_> {
             Some(checked) => checked.wrong,
             None => {
                 let wrong = self.is_not_own(&starts, &offsets, bytes);
-                let checked = Checked {
-                    space: StateSpace::Local,
-                    bytes,
-                    scattered: true,
-                    offsets: offsets.clone(),
-                    wrong,
-                };
+                let checked =
+                    Checked { space: Space::Local, bytes, scattered: true, offsets: offsets.clone(), wrong };
                 self.checked.entry(slot).or_default().push(checked);
                 wrong
             }

@@ -7,8 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
 use gangway_device_memory::{BASE, WINDOWS};
-use gangway_ptx::meaning::MemoryAccess;
-use gangway_ptx::{Base, Expected, Meaning, Operand, StateSpace};
+use gangway_simt::{Access, Address, Kind, Space};
 
 use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
@@ -42,19 +41,19 @@ const MOST_IN_HOST: usize = 8;
 pub(super) const PAGE: i64 = 4096;
 
 impl Emitter<'_, '_> {
-    /// The address of an operand in brackets without its offset, as it is known.
-    fn known_address(&mut self, operand: Operand) -> (Known, i64) {
-        match operand {
-            Operand::Address(Base::Register(id), offset) => (self.known(self.unit.slots.of(id, 0)), offset),
-            other => (Known::lanes(self.address(other)), 0),
+    /// An address without its offset, as it is known.
+    fn known_address(&mut self, address: &Address) -> (Known, i64) {
+        match address.slot() {
+            Some(slot) => (self.known(slot), address.offset),
+            None => (Known::lanes(self.address(address)), 0),
         }
     }
 
     /// Where an access goes, if its addresses have a shape that it can be done by.
     pub(super) fn reach(
         &mut self,
-        operand: Operand,
-        access: MemoryAccess,
+        address: &Address,
+        access: Access,
         guard: Option<&Predicate>,
     ) -> Option<Reach> {
         if !self.converged || self.unit.check || access.strong {
@@ -63,18 +62,18 @@ impl Emitter<'_, '_> {
         if self.partial.is_some() && guard.is_some() {
             return None;
         }
-        let space = access.space.plain();
-        if space == StateSpace::Param || space == StateSpace::Local && self.alone.is_none() {
+        let space = access.space;
+        if space == Space::Parameters || space == Space::Local && self.alone.is_none() {
             return None;
         }
-        let (known, offset) = self.known_address(operand);
+        let (known, offset) = self.known_address(address);
         let (bases, step) = match known {
             Known::Input(Input::Lanes(Lanes::Uniform(address))) => (vec![address], 0),
             Known::Steps(Steps { bases, step }) => (bases.into_vec(), step),
             Known::Input(_) => return None,
         };
         let bytes = i64::from(access.size());
-        if let (StateSpace::Local, Some(lane)) = (space, self.alone) {
+        if let (Space::Local, Some(lane)) = (space, self.alone) {
             if step != 0 || bases.len() != 1 {
                 return None;
             }
@@ -83,7 +82,7 @@ impl Emitter<'_, '_> {
         }
         let narrow = self.builder.func.dfg.value_type(bases[0]) == I32;
         // Addresses of 32 bits could wrap around; offsets in shared memory are too small for that.
-        if step % bytes != 0 || narrow && space != StateSpace::Shared && step != 0 {
+        if step % bytes != 0 || narrow && space != Space::Shared && step != 0 {
             return None;
         }
         let row = (LANES / bases.len()) as i64;
@@ -91,7 +90,7 @@ impl Emitter<'_, '_> {
         let bases = bases.into_iter().map(|base| {
             // An address of shared memory is one of 32 bits, whatever stands in a wider register.
             let base = match space {
-                StateSpace::Shared if !narrow => self.builder.ins().ireduce(I32, base),
+                Space::Shared if !narrow => self.builder.ins().ireduce(I32, base),
                 _ => base,
             };
             match self.builder.func.dfg.value_type(base) == I32 {
@@ -100,15 +99,12 @@ impl Emitter<'_, '_> {
             }
         });
         let bases: Vec<Value> = bases.collect();
-        let slot = match operand {
-            Operand::Address(Base::Register(id), _) if guard.is_none() => Some(self.unit.slots.of(id, 0)),
-            _ => None,
-        };
+        let slot = address.slot().filter(|_| guard.is_none());
         let mut wrong = match slot.and_then(|slot| self.checked_before(slot, space, bytes, offset, false)) {
             Some(checked) => checked.wrong,
             None => {
                 let offsets = match slot {
-                    Some(_) => self.offsets_ahead(operand, space, bytes),
+                    Some(_) => self.offsets_ahead(address, space, bytes),
                     None => offset..=offset,
                 };
                 let wrong = self.check(&bases, &offsets, space, [least, most + bytes], bytes);
@@ -121,13 +117,13 @@ impl Emitter<'_, '_> {
         };
         let mut pointers = Vec::with_capacity(bases.len());
         for base in bases {
-            let address = if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, offset) };
+            let place = if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, offset) };
             pointers.push(match space {
-                StateSpace::Shared => {
+                Space::Shared => {
                     let shared = self.load_fixed_field(I64, field!(shared));
-                    self.builder.ins().iadd(shared, address)
+                    self.builder.ins().iadd(shared, place)
                 }
-                _ => address,
+                _ => place,
             });
         }
         if let Some(guard) = guard {
@@ -142,7 +138,7 @@ impl Emitter<'_, '_> {
     pub(super) fn checked_before(
         &self,
         slot: u32,
-        space: StateSpace,
+        space: Space,
         bytes: i64,
         offset: i64,
         scattered: bool,
@@ -157,46 +153,25 @@ impl Emitter<'_, '_> {
 
     /// The offsets of this access and of those like it that are made with it, with the same value
     /// of the base.
-    pub(super) fn offsets_ahead(
-        &self,
-        operand: Operand,
-        space: StateSpace,
-        bytes: i64,
-    ) -> RangeInclusive<i64> {
-        let Operand::Address(base, offset) = operand else { return 0..=0 };
-        let (mut least, mut most) = (offset, offset);
-        let unit = self.unit;
+    pub(super) fn offsets_ahead(&self, address: &Address, space: Space, bytes: i64) -> RangeInclusive<i64> {
+        let (mut least, mut most) = (address.offset, address.offset);
+        let base = address.slot();
         for index in self.ahead.clone().take(AHEAD) {
-            let instruction = &unit.body.instructions[index as usize];
-            let other = unit.module.opcode(instruction);
-            let operands = unit.body.operands(instruction);
-            let (access, address) = match other.meaning {
-                Meaning::Load(access) => (Some(access), operands[1]),
-                Meaning::Store(access) => (Some(access), operands[0]),
-                _ => (None, Operand::Absent),
-            };
-            if let (Some(access), Operand::Address(same, offset)) = (access, address)
-                && same == base
-                && instruction.guard.is_none()
+            let operation = self.unit.operation(index);
+            if let Kind::Load { access, address: other, .. } | Kind::Store { access, address: other, .. } =
+                &operation.kind
+                && other.base == address.base
+                && operation.guard.is_none()
                 && access.space == space
                 && i64::from(access.size()) == bytes
-                && offset.checked_sub(least).is_some_and(|distance| distance % bytes == 0)
-                && offset.max(most).saturating_sub(offset.min(least)) < MOST_APART
+                && other.offset.checked_sub(least).is_some_and(|distance| distance % bytes == 0)
+                && other.offset.max(most).saturating_sub(other.offset.min(least)) < MOST_APART
             {
-                (least, most) = (least.min(offset), most.max(offset));
+                (least, most) = (least.min(other.offset), most.max(other.offset));
             }
-            let writes = |(operand, expected): (&Operand, &Expected)| {
-                let targets = unit.body.elements(*operand);
-                let targets = if targets.is_empty() { std::slice::from_ref(operand) } else { targets };
-                expected.role.writes()
-                    && targets.iter().any(|target| match (target, base) {
-                        (Operand::Register(id) | Operand::Component(id, _), Base::Register(base)) => {
-                            *id == base
-                        }
-                        _ => false,
-                    })
-            };
-            if operands.iter().zip(&other.expected).any(writes) {
+            let mut writes = false;
+            operation.each_slot(&mut |slot, write| writes |= write && base == Some(slot));
+            if writes {
                 break;
             }
         }
@@ -209,7 +184,7 @@ impl Emitter<'_, '_> {
         &mut self,
         bases: &[Value],
         offsets: &RangeInclusive<i64>,
-        space: StateSpace,
+        space: Space,
         ends: [i64; 2],
         bytes: i64,
     ) -> Value {
@@ -220,7 +195,7 @@ impl Emitter<'_, '_> {
         for &base in bases {
             let start = if first == 0 { base } else { self.builder.ins().iadd_imm_s(base, first) };
             outside.push(match space {
-                StateSpace::Shared => self.is_outside_shared(start, length),
+                Space::Shared => self.is_outside_shared(start, length),
                 _ => self.is_outside_device(start, length),
             });
             starts.push(start);
@@ -231,7 +206,7 @@ impl Emitter<'_, '_> {
             bits = Some(self.or(bits, address));
         }
         let mut wrong = self.any(&outside);
-        let has_host = matches!(space, StateSpace::Global | StateSpace::Generic);
+        let has_host = matches!(space, Space::Global | Space::Generic);
         if has_host && starts.len() <= MOST_IN_HOST {
             wrong = self.look_in_host(wrong, &starts, length);
         }
@@ -308,8 +283,8 @@ impl Emitter<'_, '_> {
 
     /// Whether lanes that do not run might touch memory in a load that is not there; none if that
     /// could not be found out.
-    pub(super) fn stretches(&self, reach: &Reach, space: StateSpace, bytes: i64) -> Option<bool> {
-        if self.partial.is_none() || reach.step == 0 || space == StateSpace::Shared {
+    pub(super) fn stretches(&self, reach: &Reach, space: Space, bytes: i64) -> Option<bool> {
+        if self.partial.is_none() || reach.step == 0 || space == Space::Shared {
             return Some(false);
         }
         let within = reach.step > 0 && reach.step * (LANES as i64 - 1) + bytes <= PAGE;

@@ -8,13 +8,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
-use gangway_ptx::StateSpace;
-use gangway_ptx::meaning::MemoryAccess;
+use gangway_simt::{Access, Space};
 
 use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::state::field;
-use crate::cranelift::value::{Lanes, is_wide};
+use crate::cranelift::value::Lanes;
 
 /// The place of a lane's access, where the code that is made next does it.
 pub(crate) struct Single {
@@ -29,9 +28,9 @@ pub(crate) struct Single {
 impl Emitter<'_, '_> {
     /// Branches on whether one lane of `running` is alone with an access to device or shared memory,
     /// and has the code made next done where it is. None: helpers do all accesses of the kind.
-    pub(crate) fn single(&mut self, address: &Lanes, access: MemoryAccess, running: Value) -> Option<Single> {
+    pub(crate) fn single(&mut self, address: &Lanes, access: Access, running: Value) -> Option<Single> {
         let space = access.space;
-        let own = matches!(space, StateSpace::Local | StateSpace::Param);
+        let own = matches!(space, Space::Local | Space::Parameters);
         if self.converged || self.unit.check || access.strong || own {
             return None;
         }
@@ -49,7 +48,7 @@ impl Emitter<'_, '_> {
         let several = self.builder.ins().icmp_imm_s(IntCC::NotEqual, others, 0);
         let none = self.builder.ins().icmp_imm_s(IntCC::Equal, running, 0);
         let outside = match space {
-            StateSpace::Shared => self.is_outside_shared(address, bytes),
+            Space::Shared => self.is_outside_shared(address, bytes),
             _ => self.is_outside_device(address, bytes),
         };
         let low = self.builder.ins().band_imm_s(address, bytes - 1);
@@ -57,7 +56,7 @@ impl Emitter<'_, '_> {
         let wrong = [none, outside, misaligned].into_iter().fold(several, |a, b| self.or(Some(a), b));
         let (slow, done) = self.part(wrong);
         let pointer = match space {
-            StateSpace::Shared => {
+            Space::Shared => {
                 let shared = self.load_fixed_field(I64, field!(shared));
                 self.builder.ins().iadd(shared, address)
             }
@@ -67,10 +66,10 @@ impl Emitter<'_, '_> {
     }
 
     /// Loads the elements for the lane, as values of all lanes, and goes on where helpers do it.
-    pub(crate) fn load_single(&mut self, single: &Single, access: MemoryAccess) {
+    pub(crate) fn load_single(&mut self, single: &Single, access: Access) {
         let ty = access.ty;
         let mut values = Vec::new();
-        for element in 0..i32::from(access.vector) {
+        for element in 0..i32::from(access.count) {
             let value = self.load_value(single.pointer, element * ty.size() as i32, ty);
             values.extend(Lanes::Uniform(value).vectors(&mut self.builder));
         }
@@ -92,11 +91,11 @@ impl Emitter<'_, '_> {
     }
 
     /// Stores the elements that have been passed to the helper, and goes on where helpers do it.
-    pub(crate) fn store_single(&mut self, single: &Single, access: MemoryAccess) {
+    pub(crate) fn store_single(&mut self, single: &Single, access: Access) {
         let ty = access.ty;
-        for element in 0..i32::from(access.vector) {
+        for element in 0..i32::from(access.count) {
             let offset = field!(values) + 8 * LANES as i32 * element;
-            let value = self.load_of_lane(single.lane, is_wide(ty), offset);
+            let value = self.load_of_lane(single.lane, ty.is_wide(), offset);
             self.store_value(value, single.pointer, element * ty.size() as i32, ty);
         }
         self.leave_single(single, &[]);

@@ -1,6 +1,6 @@
 //! Makes Cranelift code of sequences: what all 32 lanes compute, in vectors of 128 bits.
 //!
-//! `compile` asks [`pure`] for each instruction that computes from values alone; `lower` says which
+//! Others ask [`pure`] for each operation that computes from values alone; `lower` says which
 //! operations that is, and this is how the processor does them. Lanes that do not run may hold
 //! anything: nothing here traps, branches, touches memory or needs a relocation.
 
@@ -15,14 +15,12 @@ mod vector;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_frontend::FunctionBuilder;
-use gangway_ptx::Expected;
-use gangway_ptx::meaning::Compute;
-use gangway_simt::{Extent, FloatOrder, IntOrder};
+use gangway_simt::{Extent, FloatOrder, IntOrder, Sequence};
 
 pub use self::expand::expand;
 pub use self::nan::sink_tests;
 use crate::cranelift::value::{Lanes, Predicate, constant_of};
-use crate::lower::{self, Features, Operand};
+use crate::lower::Operand;
 
 /// The value of a source operand. Registers may be wider than the type that the
 /// instruction asks for; constants are `Uniform`s of `iconst`; a negated predicate is
@@ -49,19 +47,17 @@ pub struct Outputs {
     pub second: Option<Output>,
 }
 
-/// Computes an instruction whose results depend on nothing but `inputs`, its source operands in
-/// order; `expected` is what the opcode says of all operands. `None` where there is no fast path:
-/// then nothing has been emitted. All results are uniform if all inputs are.
+/// Computes results that depend on nothing but `inputs`, of which this much is known, by the sequence
+/// that there is for that. `None` where there is none: then nothing has been emitted. All results are
+/// uniform if all inputs are.
 pub fn pure(
     builder: &mut FunctionBuilder,
-    compute: Compute,
-    expected: &[Expected],
     inputs: &[Input],
-    features: Features,
+    sequence: impl FnOnce(&[Operand]) -> Option<Sequence>,
 ) -> Option<Outputs> {
     let operands: Vec<Operand> = inputs.iter().map(|input| operand(builder, input)).collect();
-    let sequence = lower::pure(compute, expected, &operands, features)?;
-    debug_assert_eq!(gangway_simt::verify(&sequence), Ok(()), "{compute:?}:\n{sequence}");
+    let sequence = sequence(&operands)?;
+    debug_assert_eq!(gangway_simt::verify(&sequence), Ok(()), "{sequence}");
     let mut results = expand(builder, &sequence, inputs).into_iter();
     Some(Outputs { first: results.next()?, second: results.next() })
 }

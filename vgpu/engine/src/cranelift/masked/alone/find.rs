@@ -1,18 +1,16 @@
 //! Which loops lanes may run alone.
 
-use gangway_ptx::meaning::Compute;
-use gangway_ptx::{Base, Meaning, Operand, StateSpace};
+use gangway_simt::{Base, Block, End, Kind, Operation, Source, Space};
 
-use crate::analysis::graph::{Block, End};
-use crate::analysis::liveness::{Set, accesses};
+use crate::analysis::liveness::Set;
 use crate::analysis::unit::Unit;
 
-/// Instructions of a loop, with those inside of it.
+/// Operations of a loop, with those inside of it.
 const MOST: usize = 256;
 /// Vectors compute for four lanes at once: so many instructions for each access are no faster by scalars.
 const MOST_PER_ACCESS: usize = 16;
 /// What goes from block to block goes through memory, if all lanes run it: that is as much as so many
-/// instructions.
+/// operations.
 const EACH_BLOCK: usize = 16;
 
 /// A loop, and where it leads.
@@ -33,17 +31,17 @@ pub(super) fn find(unit: &Unit<'_>, before: &[Vec<u32>], first: u32) -> Option<L
     }
     let blocks = blocks(before, first)?;
     let has = |block: &u32| blocks.binary_search(block).is_ok();
-    let (mut instructions, mut reached, mut exits) = (0, 0, Vec::new());
-    for block in blocks.iter().map(|&number| &unit.graph.blocks[number as usize]) {
-        if block.collective.is_some() || !matches!(block.end, End::Jump(_) | End::Branch(..)) {
+    let (mut operations, mut reached, mut exits) = (0, 0, Vec::new());
+    for block in blocks.iter().map(|&number| &unit.code.blocks[number as usize]) {
+        if block.collective || !matches!(block.end, End::Jump(_) | End::Branch(..)) {
             return None;
         }
-        instructions += block.instructions.len();
-        if instructions > MOST {
+        operations += block.operations.len();
+        if operations > MOST {
             return None;
         }
-        for index in block.instructions.clone() {
-            reached += usize::from(is_access(unit, index)?);
+        for index in block.operations.clone() {
+            reached += usize::from(is_access(unit, unit.operation(index))?);
         }
         exits.extend(block.end.successors().into_iter().filter(|to| !has(to)));
     }
@@ -54,7 +52,7 @@ pub(super) fn find(unit: &Unit<'_>, before: &[Vec<u32>], first: u32) -> Option<L
         return None;
     }
     let worth = MOST_PER_ACCESS * reached + EACH_BLOCK * (blocks.len() - 1);
-    (reached != 0 && instructions <= worth).then(|| {
+    (reached != 0 && operations <= worth).then(|| {
         let carried = carried(unit, &blocks);
         Loop { blocks, exits, carried }
     })
@@ -83,8 +81,8 @@ fn blocks(before: &[Vec<u32>], first: u32) -> Option<Vec<u32>> {
 /// What blocks write and others, of them or behind them, need.
 fn carried(unit: &Unit<'_>, blocks: &[u32]) -> Vec<u32> {
     let mut carried = Vec::new();
-    let mut seen = Set::new(unit.slots.len());
-    for block in blocks.iter().map(|&number| &unit.graph.blocks[number as usize]) {
+    let mut seen = Set::new(unit.code.slots.len());
+    for block in blocks.iter().map(|&number| &unit.code.blocks[number as usize]) {
         each_write(unit, block, &mut |slot| {
             if unit.liveness.leaves(block, slot) && !seen.contains(slot) {
                 seen.insert(slot);
@@ -96,9 +94,8 @@ fn carried(unit: &Unit<'_>, blocks: &[u32]) -> Vec<u32> {
 }
 
 fn each_write(unit: &Unit<'_>, block: &Block, found: &mut impl FnMut(u32)) {
-    for index in block.instructions.clone() {
-        let instruction = &unit.body.instructions[index as usize];
-        accesses(unit.module, unit.body, &unit.slots, instruction, &mut |slot, write| {
+    for index in block.operations.clone() {
+        unit.operation(index).each_slot(&mut |slot, write| {
             if write {
                 found(slot);
             }
@@ -106,26 +103,25 @@ fn each_write(unit: &Unit<'_>, block: &Block, found: &mut impl FnMut(u32)) {
     }
 }
 
-/// Whether an instruction accesses memory; none if no lane may do it alone.
-fn is_access(unit: &Unit<'_>, index: u32) -> Option<bool> {
-    let instruction = &unit.body.instructions[index as usize];
-    let (opcode, operands) = (unit.module.opcode(instruction), unit.body.operands(instruction));
-    // Values that lanes have by their number, and those of several registers, are vectors.
-    let scalar = |operand: &Operand| !matches!(operand, Operand::Special(_) | Operand::Vector { .. });
-    let speculative = unit.shapes.is_speculative(&unit.slots, opcode, operands);
-    if instruction.guard.is_some() || speculative {
+/// Whether an operation accesses memory; none if no lane may do it alone.
+fn is_access(unit: &Unit<'_>, operation: &Operation) -> Option<bool> {
+    // Values that lanes have by their number are vectors.
+    let scalar = |source: Source| !matches!(source, Source::Special(_));
+    if operation.guard.is_some() || unit.shapes.is_speculative(operation) {
         return None;
     }
-    let (access, address) = match opcode.meaning {
-        Meaning::Compute(Compute::Carry(_)) => return None,
-        Meaning::Compute(_) | Meaning::Move { vector: 1, .. } | Meaning::ConvertAddress { .. } => {
-            return operands.iter().all(scalar).then_some(false);
+    let (access, address) = match &operation.kind {
+        Kind::Compute(compute) if compute.carries => return None,
+        Kind::Compute(compute) => {
+            return compute.sources.iter().all(|read| scalar(read.source)).then_some(false);
         }
-        Meaning::Load(access) => (access, operands[1]),
-        Meaning::Store(access) => (access, operands[0]),
+        Kind::Move { sources, .. } if sources.len() == 1 => {
+            return scalar(sources[0].source).then_some(false);
+        }
+        Kind::ConvertAddress { source, .. } => return scalar(*source).then_some(false),
+        Kind::Load { access, address, .. } | Kind::Store { access, address, .. } => (access, address),
         _ => return None,
     };
-    let parameter = access.space.plain() == StateSpace::Param;
-    let named = matches!(address, Operand::Address(Base::Symbol(_), _));
-    (!access.strong && !parameter && !named).then_some(true)
+    let named = matches!(address.base, Base::Place(_));
+    (!access.strong && access.space != Space::Parameters && !named).then_some(true)
 }

@@ -16,15 +16,14 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{Block as Label, InstBuilder, Type as Clif, Value};
 use cranelift_frontend::Variable;
-use gangway_ptx::Type;
+use gangway_simt::{End, Scalar};
 use rustc_hash::FxHashMap;
 
 use self::find::Loop;
 use super::{Masked, own_memory};
-use crate::analysis::graph::End;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, field};
-use crate::cranelift::value::{Lanes, Predicate, is_wide};
+use crate::cranelift::value::{Lanes, Predicate};
 use crate::frame::in_frame;
 
 /// The most steps of a lane at a time.
@@ -161,7 +160,7 @@ impl Masked<'_, '_> {
     /// The code of a block for a lane.
     fn block_alone(&mut self, lane: &Lane<'_>, number: u32) {
         let unit = self.emit.unit;
-        let block = &unit.graph.blocks[number as usize];
+        let block = &unit.code.blocks[number as usize];
         self.switch(lane.labels[&number]);
         self.emit.forget();
         (self.emit.mask, self.emit.converged) = (lane.bit, true);
@@ -173,14 +172,14 @@ impl Masked<'_, '_> {
                 None => lane.fixed[&slot],
             };
             let known = match self.emit.ty(slot) {
-                Type::Pred => Input::Predicate(Predicate::Uniform(value)),
+                Scalar::Predicate => Input::Predicate(Predicate::Uniform(value)),
                 _ => Input::Lanes(Lanes::Uniform(value)),
             };
             self.emit.note(slot, Known::Input(known));
         }
-        for index in block.instructions.clone() {
+        for index in block.operations.clone() {
             self.at(index);
-            self.emit.instruction(index);
+            self.emit.operation(index);
         }
         let holds = match block.end {
             End::Branch(guard, ..) => {
@@ -273,7 +272,7 @@ impl Masked<'_, '_> {
         match (home, ty) {
             // A register that nothing has written is zero.
             (0, _) => self.nothing(slot),
-            (home, Type::Pred) => {
+            (home, Scalar::Predicate) => {
                 let bits = self.load(home);
                 self.bit_of(bits, lane)
             }
@@ -286,7 +285,7 @@ impl Masked<'_, '_> {
 
     fn put(&mut self, slot: u32, lane: Value, bit: Value, value: Value) {
         let (home, ty) = (self.emit.unit.homes[slot as usize], self.emit.ty(slot));
-        if ty == Type::Pred {
+        if ty == Scalar::Predicate {
             let others = self.load(home);
             let others = self.emit.builder.ins().band_not(others, bit);
             let nothing = self.emit.builder.ins().iconst(I32, 0);
@@ -300,8 +299,8 @@ impl Masked<'_, '_> {
     }
 
     /// Where a lane's value is, less the home of its register.
-    fn cell(&mut self, lane: Value, ty: Type) -> Value {
-        let offset = self.emit.builder.ins().ishl_imm_u(lane, if is_wide(ty) { 3 } else { 2 });
+    fn cell(&mut self, lane: Value, ty: Scalar) -> Value {
+        let offset = self.emit.builder.ins().ishl_imm_u(lane, if ty.is_wide() { 3 } else { 2 });
         self.emit.builder.ins().iadd(self.frame, offset)
     }
 
@@ -325,6 +324,6 @@ impl Masked<'_, '_> {
 }
 
 /// The type of a scalar. A predicate is 0 or 1.
-fn clif(ty: Type) -> Clif {
-    if is_wide(ty) { I64 } else { I32 }
+fn clif(ty: Scalar) -> Clif {
+    if ty.is_wide() { I64 } else { I32 }
 }
