@@ -1,6 +1,13 @@
-//! What lanes compute, between the analysis of device code and the generators of machine code.
+//! What lanes do, between the analysis of device code and the generators of machine code.
 //!
-//! A [`Sequence`] is a computation without branches, memory or traps: operations on values that
+//! A front end for one kind of device code makes a [`Function`] of what it has read: [`Operation`]s on
+//! slots, of which each lane has its own, in [`Block`]s. Arithmetic, memory with what is known of its
+//! addresses, exchanges, barriers, calls, and at the ends of blocks where lanes go. A slot may be the
+//! same in all lanes, and a predicate is a mask: code with scalar registers and explicit masks has the
+//! same form. Analyses and generators read nothing else. Functions are printed and parsed, and checked
+//! by [`Function::verify`].
+//!
+//! What an operation computes is a sequence. A [`Sequence`] is a computation without branches, memory or traps: operations on values that
 //! are the same in all lanes ([`Extent::One`]) or each lane's own ([`Extent::Lanes`]). It says
 //! nothing of how many lanes there are, or of how a processor holds them. A front end for one kind
 //! of device code makes sequences with a [`Builder`]; a code generator turns them into machine code
@@ -16,7 +23,7 @@
 mod build;
 mod evaluate;
 mod function;
-mod listing;
+mod names;
 mod op;
 mod operation;
 mod place;
@@ -28,7 +35,7 @@ mod verify;
 
 pub use build::Builder;
 pub use evaluate::evaluate;
-pub use function::{Block, End, Function, loops, predecessors};
+pub use function::{Block, End, Fault, Function, loops, predecessors};
 pub use op::{FloatOrder, IntOrder, Op, Operands};
 pub use operation::{
     Access, Algebra, Argument, Atomic, AtomicOperator, Barrier, BarrierReduction, Call, Compute, Exchange,

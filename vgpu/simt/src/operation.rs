@@ -36,6 +36,15 @@ pub enum Source {
 }
 
 impl Source {
+    /// The slot that it is read from.
+    #[must_use]
+    pub const fn slot(self) -> Option<u32> {
+        match self {
+            Source::Slot(slot) | Source::Not(slot) => Some(slot),
+            _ => None,
+        }
+    }
+
     #[must_use]
     pub const fn constant(self) -> Option<i64> {
         match self {
@@ -479,6 +488,20 @@ impl Kind {
             }
             Kind::Call(call) => call.each_slot(tell),
         }
+    }
+}
+
+impl Exchange {
+    /// Whether it has what its operator needs: the value, what it is about, the members.
+    pub(crate) fn has_enough(&self) -> bool {
+        let (sources, results) = match self.operator {
+            Exchanged::Nothing => (0, 0),
+            Exchanged::Vote(_) | Exchanged::MatchAny | Exchanged::Reduce => (1, 1),
+            Exchanged::MatchAll => (1, 2),
+            Exchanged::Shuffle(_) => (3, 2),
+            Exchanged::Elect => (0, 1),
+        };
+        self.sources.len() >= sources && self.results.len() >= results
     }
 }
 

@@ -16,24 +16,6 @@ pub enum Space {
     Parameters,
 }
 
-impl Space {
-    pub const ALL: [Space; 6] =
-        [Space::Generic, Space::Global, Space::Constant, Space::Shared, Space::Local, Space::Parameters];
-
-    /// As [`Function`](crate::Function)s are printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Space::Generic => "generic",
-            Space::Global => "global",
-            Space::Constant => "constant",
-            Space::Shared => "shared",
-            Space::Local => "local",
-            Space::Parameters => "parameters",
-        }
-    }
-}
-
 /// Where a named thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {

@@ -18,20 +18,6 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    pub const ALL: [Scalar; 11] = [
-        Scalar::Predicate,
-        Scalar::U8,
-        Scalar::U16,
-        Scalar::U32,
-        Scalar::U64,
-        Scalar::S8,
-        Scalar::S16,
-        Scalar::S32,
-        Scalar::S64,
-        Scalar::F32,
-        Scalar::F64,
-    ];
-
     /// An integer of so many bits: 8, 16, 32 or 64; none for others.
     #[must_use]
     pub const fn of(bits: u32, signed: bool) -> Option<Self> {
@@ -79,23 +65,5 @@ impl Scalar {
     #[must_use]
     pub const fn is_wide(self) -> bool {
         matches!(self, Scalar::U64 | Scalar::S64 | Scalar::F64)
-    }
-
-    /// As [`Function`](crate::Function)s are printed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Scalar::Predicate => "pred",
-            Scalar::U8 => "u8",
-            Scalar::U16 => "u16",
-            Scalar::U32 => "u32",
-            Scalar::U64 => "u64",
-            Scalar::S8 => "s8",
-            Scalar::S16 => "s16",
-            Scalar::S32 => "s32",
-            Scalar::S64 => "s64",
-            Scalar::F32 => "f32",
-            Scalar::F64 => "f64",
-        }
     }
 }

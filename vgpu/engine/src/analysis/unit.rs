@@ -113,6 +113,7 @@ impl<'a> Unit<'a> {
             analysed = again;
         }
         let (shapes, liveness) = analysed;
+        debug_assert_eq!(code.verify(), Ok(()), "'{}':\n{code}", function.name);
         let fuel = passes.run(Pass::Fuel, || Fuel::new(&code, request.abreast));
         let mut frame = crate::frame::size(code.blocks.len());
         let mut homes = vec![0; code.slots.len()];

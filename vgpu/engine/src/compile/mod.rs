@@ -44,6 +44,7 @@ fn compile_by(generator: &dyn Generator, request: &Request<'_>) -> Result<Compil
     };
     let mut texts = Vec::new();
     let code = generator.generate(&unit, request.flavour, &mut passes, Some(&mut texts));
+    texts.push(("operations", unit.code.to_string()));
     texts.push(("passes", passes.to_string()));
     for (kind, text) in texts {
         let path = folder.join(format!("{}.{:?}.{kind}", unit.name, request.flavour));

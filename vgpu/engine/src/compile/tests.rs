@@ -102,6 +102,34 @@ fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
     }
 }
 
+/// Every function of the file tests is one for generators, and its text is read again.
+#[test]
+fn functions_are_what_generators_rely_on() {
+    let mut seen = 0;
+    for name in gangway_filetests::files() {
+        let text = std::fs::read_to_string(&name).expect("a test");
+        let module = gangway_ptx::parse(&text).expect("valid PTX");
+        for (index, function) in module.functions.iter().enumerate() {
+            if function.body.is_none() {
+                continue;
+            }
+            let request = Request {
+                function: index as u32,
+                symbols: symbols(&module, index),
+                ..kernel(&module, Flavour::Converged)
+            };
+            let unit = Unit::new(&request, Features::default(), &mut Passes::default()).expect("not refused");
+            assert_eq!(unit.code.verify(), Ok(()), "{}, '{}'", name.display(), function.name);
+            let printed = unit.code.to_string();
+            let read: gangway_simt::Function =
+                printed.parse().unwrap_or_else(|error| panic!("{}: {error}\n{printed}", name.display()));
+            assert!(read == unit.code, "{}, '{}'", name.display(), function.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "only {seen} functions");
+}
+
 /// The analyses of the module's last function.
 pub(super) fn with_unit<T>(
     module: &gangway_ptx::Module,

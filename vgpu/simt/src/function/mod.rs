@@ -1,6 +1,12 @@
 //! A function as generators get it: operations in blocks, with the control between them.
 
+mod parse;
+mod print;
+mod verify;
+
 use std::ops::Range;
+
+pub use verify::Fault;
 
 use crate::operation::{Guard, Operation};
 use crate::scalar::Scalar;

@@ -1,16 +1,27 @@
-//! Functions as text: a line for each operation, with its number.
+//! Functions as text.
 //!
-//! `%3` is a slot, `!%3` what a predicate is not, `%3:u32` a slot that is read or written as this type,
-//! `_` a result that nobody wants. Results stand before `=`.
+//! ```text
+//! slots u32, u32, pred
+//! 0: %0:u32 = move thread.x:u32
+//! 1: %1:u32 = compute4 add.u32 %0:u32, 1:u32
+//! 2: @%2 store global u32 [%1+8], %0
+//! 3: go
+//! block 0: 0..3, return
+//! ```
+//!
+//! `%3` is a slot, `!%3` what a predicate is not, `%3:u32` a value that is read or written as this type,
+//! `_` a result that nobody wants, `&local8+4` an address and `*local8` what is there. A number behind
+//! a name is the opcode by which the source's language and helpers know it.
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use crate::function::{Block, End, Function};
+use super::{Block, End, Function};
+use crate::names::Named;
 use crate::operation::{
-    Access, Algebra, Argument, Barrier, Call, From, Guard, Half, Kind, Meeting, Operation, Operator, Passed,
-    Read, Source, Stack, Taken, Target, To, Write as Written,
+    Access, Algebra, Argument, Atomic, Barrier, Call, Exchanged, From, Guard, Kind, Meeting, Operation,
+    Operator, Passed, Read, Source, Stack, Taken, Target, To, Write as Written,
 };
-use crate::place::{Address, Axis, Base, Lanes, Part, Place, Special};
+use crate::place::{Address, Base, Part, Place, Special};
 
 /// Something that stands in brackets, or between commas.
 fn list<T>(
@@ -89,40 +100,32 @@ impl Display for Address {
 
 impl Display for Special {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let axis = |axis: Axis| match axis {
-            Axis::X => "x",
-            Axis::Y => "y",
-            Axis::Z => "z",
-        };
-        let part = |part: Part| match part {
-            Part::Whole => "",
-            Part::Low => ".low",
-            Part::High => ".high",
-        };
         match *self {
-            Special::Thread(of) => write!(f, "thread.{}", axis(of)),
-            Special::Threads(of) => write!(f, "threads.{}", axis(of)),
-            Special::Block(of) => write!(f, "block.{}", axis(of)),
-            Special::Blocks(of) => write!(f, "blocks.{}", axis(of)),
+            Special::Thread(of) => write!(f, "thread.{}", of.name()),
+            Special::Threads(of) => write!(f, "threads.{}", of.name()),
+            Special::Block(of) => write!(f, "block.{}", of.name()),
+            Special::Blocks(of) => write!(f, "blocks.{}", of.name()),
             Special::Lane => f.write_str("lane"),
-            Special::LaneMask(lanes) => f.write_str(match lanes {
-                Lanes::Own => "lanes.own",
-                Lanes::Before => "lanes.before",
-                Lanes::UpToOwn => "lanes.up_to_own",
-                Lanes::Behind => "lanes.behind",
-                Lanes::FromOwn => "lanes.from_own",
-            }),
+            Special::LaneMask(lanes) => write!(f, "lanes.{}", lanes.name()),
             Special::Warp => f.write_str("warp"),
             Special::Warps => f.write_str("warps"),
             Special::Processor => f.write_str("processor"),
             Special::Processors => f.write_str("processors"),
             Special::Grid => f.write_str("grid"),
-            Special::Clock(of) => write!(f, "clock{}", part(of)),
-            Special::Time(of) => write!(f, "time{}", part(of)),
+            Special::Clock(of) => part(f, "clock", of),
+            Special::Time(of) => part(f, "time", of),
             Special::Shared => f.write_str("shared"),
             Special::DynamicShared => f.write_str("dynamic_shared"),
-            Special::Workspace(of) => write!(f, "workspace{}", part(of)),
+            Special::Workspace(of) => part(f, "workspace", of),
         }
+    }
+}
+
+/// A value of 64 bits, or a half of it.
+fn part(f: &mut Formatter<'_>, name: &str, part: Part) -> fmt::Result {
+    match part {
+        Part::Whole => f.write_str(name),
+        half => write!(f, "{name}.{}", half.name()),
     }
 }
 
@@ -139,17 +142,12 @@ impl Display for Access {
 
 impl Display for Algebra {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let half = |half: Half| match half {
-            Half::Low => "low",
-            Half::High => "high",
-            Half::Both => "both",
-        };
         match self.operator {
             Operator::Add => f.write_str("add"),
             Operator::Subtract => f.write_str("subtract"),
             Operator::Negate => f.write_str("negate"),
-            Operator::Multiply(of) => write!(f, "multiply.{}", half(of)),
-            Operator::MultiplyAdd(of) => write!(f, "multiply_add.{}", half(of)),
+            Operator::Multiply(of) => write!(f, "multiply.{}", of.name()),
+            Operator::MultiplyAdd(of) => write!(f, "multiply_add.{}", of.name()),
             Operator::Divide => f.write_str("divide"),
             Operator::Remainder => f.write_str("remainder"),
             Operator::And => f.write_str("and"),
@@ -266,14 +264,8 @@ impl Display for Kind {
                 list(f, sources, |f, source| source.fmt(f))
             }
             Kind::Atomic(atomic) => {
-                let operator = format!("{:?}", atomic.operator).to_lowercase();
-                write!(
-                    f,
-                    "atomic{} {operator} {} {} ",
-                    atomic.opcode,
-                    atomic.space.name(),
-                    atomic.ty.name()
-                )?;
+                let Atomic { opcode, operator, space, ty, .. } = atomic;
+                write!(f, "atomic{opcode} {} {} {} ", operator.name(), space.name(), ty.name())?;
                 write!(f, "{}, ", atomic.address)?;
                 list(f, &atomic.sources, |f, source| source.fmt(f))
             }
@@ -289,8 +281,16 @@ impl Display for Kind {
                 Stack::Restore { top } => write!(f, "restore_stack {} {top}", ty.name()),
             },
             Kind::Exchange(exchange) => {
-                let operator = format!("{:?}", exchange.operator).to_lowercase();
-                write!(f, "exchange{} {operator} ", exchange.opcode)?;
+                write!(f, "exchange{} ", exchange.opcode)?;
+                match exchange.operator {
+                    Exchanged::Nothing => f.write_str("nothing "),
+                    Exchanged::Vote(vote) => write!(f, "vote.{} ", vote.name()),
+                    Exchanged::Shuffle(shuffle) => write!(f, "shuffle.{} ", shuffle.name()),
+                    Exchanged::MatchAny => f.write_str("match_any "),
+                    Exchanged::MatchAll => f.write_str("match_all "),
+                    Exchanged::Reduce => f.write_str("reduce "),
+                    Exchanged::Elect => f.write_str("elect "),
+                }?;
                 list(f, &exchange.sources, |f, read| read.fmt(f))
             }
             Kind::Matrix(matrix) => {
@@ -318,7 +318,7 @@ impl Display for Barrier {
             Meeting::Wait => f.write_str("barrier.wait "),
             Meeting::Arrive => f.write_str("barrier.arrive "),
             Meeting::Reduce { reduction, source, .. } => {
-                write!(f, "barrier.{} {source}, ", format!("{reduction:?}").to_lowercase())
+                write!(f, "barrier.{} {source}, ", reduction.name())
             }
         }?;
         self.number.fmt(f)?;
