@@ -430,7 +430,7 @@ impl Kind {
             | Kind::Exchange(Exchange { sources, results, .. })
             | Kind::Move { sources, results } => {
                 results.iter().for_each(|result| written(result.slot, tell));
-                sources.iter().for_each(|read_| read(read_.source, tell));
+                sources.iter().for_each(|value| read(value.source, tell));
             }
             Kind::Repack { sources, results, .. } => {
                 results.iter().for_each(|&slot| written(slot, tell));

@@ -33,7 +33,7 @@ struct Line<'a> {
 }
 
 /// A result, as far as it says what it is.
-struct Result_ {
+struct Outcome {
     to: To,
     passed: Option<Passed>,
     /// In the area of a matrix.
@@ -239,7 +239,7 @@ impl<'a> Line<'a> {
         if self.eat("bytes") { self.number().map(Passed::Bytes) } else { self.named().map(Passed::Value) }
     }
 
-    fn result(&mut self) -> Parsed<Result_> {
+    fn result(&mut self) -> Parsed<Outcome> {
         let to = match self.rest.chars().next() {
             Some('_') => {
                 self.expect("_")?;
@@ -253,7 +253,7 @@ impl<'a> Line<'a> {
         };
         let passed = if self.eat(":") { Some(self.passed()?) } else { None };
         let offset = if self.eat("@") { self.number()? } else { 0 };
-        Ok(Result_ { to, passed, offset })
+        Ok(Outcome { to, passed, offset })
     }
 
     fn operation(&mut self) -> Parsed<Operation> {
@@ -269,9 +269,9 @@ impl<'a> Line<'a> {
         Ok(Operation { guard, kind: self.kind(results)? })
     }
 
-    fn kind(&mut self, results: Vec<Result_>) -> Parsed<Kind> {
+    fn kind(&mut self, results: Vec<Outcome>) -> Parsed<Kind> {
         let name = self.take(|letter| letter.is_ascii_lowercase() || letter == '_' || letter == '.');
-        let mut results = Results(results);
+        let mut results = Outcomes(results);
         let kind = match name {
             "compute" => {
                 let opcode = self.number()?;
@@ -406,7 +406,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    fn matrix(&mut self, results: &mut Results) -> Parsed<Matrix> {
+    fn matrix(&mut self, results: &mut Outcomes) -> Parsed<Matrix> {
         let opcode = self.number()?;
         let mut address = None;
         if self.rest.starts_with('[') {
@@ -423,7 +423,7 @@ impl<'a> Line<'a> {
         Ok(Matrix { opcode, address, sources: sources.into(), results: results.collect::<Parsed<_>>()? })
     }
 
-    fn barrier(&mut self, meeting: &str, results: &mut Results) -> Parsed<Barrier> {
+    fn barrier(&mut self, meeting: &str, results: &mut Outcomes) -> Parsed<Barrier> {
         let meeting = match meeting {
             "wait" => Meeting::Wait,
             "arrive" => Meeting::Arrive,
@@ -439,7 +439,7 @@ impl<'a> Line<'a> {
         Ok(Barrier { meeting, number, count })
     }
 
-    fn call(&mut self, results: &mut Results) -> Parsed<Call> {
+    fn call(&mut self, results: &mut Outcomes) -> Parsed<Call> {
         let target = if self.eat("function") {
             Target::Function(self.number()?)
         } else {
@@ -461,7 +461,7 @@ impl<'a> Line<'a> {
             Ok(Argument { passed: line.passed()?, from })
         })?;
         self.expect(")")?;
-        let taken = |result: Result_| {
+        let taken = |result: Outcome| {
             let passed = result.passed.ok_or("a result of a call has a type")?;
             Ok(Taken { passed, to: result.to })
         };
@@ -506,7 +506,7 @@ impl<'a> Line<'a> {
     }
 }
 
-impl Result_ {
+impl Outcome {
     fn slot(&self) -> Parsed<Option<u32>> {
         match self.to {
             To::Nothing => Ok(None),
@@ -523,16 +523,16 @@ impl Result_ {
     }
 }
 
-/// Results that no operation has taken yet.
-struct Results(Vec<Result_>);
+/// Outcomes that no operation has taken yet.
+struct Outcomes(Vec<Outcome>);
 
-impl Results {
+impl Outcomes {
     fn writes(&mut self) -> Parsed<Box<[Write]>> {
-        std::mem::take(&mut self.0).iter().map(Result_::write).collect()
+        std::mem::take(&mut self.0).iter().map(Outcome::write).collect()
     }
 
     fn slots(&mut self) -> Parsed<Box<[Option<u32>]>> {
-        std::mem::take(&mut self.0).iter().map(Result_::slot).collect()
+        std::mem::take(&mut self.0).iter().map(Outcome::slot).collect()
     }
 
     fn one(&mut self) -> Parsed<Option<u32>> {
