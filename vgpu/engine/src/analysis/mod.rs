@@ -1,7 +1,7 @@
 //! What is known of a function before code is made of it, whoever makes it.
 //!
-//! `unit` puts together what the others find out: where registers and variables are (`layout`,
-//! `liveness`), what instructions are (`operations`), how values run through the lanes (`shape`), the blocks between which lanes part and
+//! `unit` puts together what the others find out: where registers and variables are (`slots`,
+//! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`), the blocks between which lanes part and
 //! wait (`graph`, `order`), where they meet again (`dominance`, `joins`, `region`), what steps back
 //! cost (`fuel`), in which quotients neighbours agree (`quotients`). `division` goes over a module
 //! before. Nothing here names a generator.
@@ -20,6 +20,7 @@ pub(crate) mod passes;
 pub(crate) mod quotients;
 pub(crate) mod region;
 pub(crate) mod shape;
+mod slots;
 pub(crate) mod unit;
 
 pub(crate) use division::leave_short_ways;

@@ -18,7 +18,7 @@ use gangway_simt::{
 
 use crate::abi::LANES;
 use crate::analysis::layout::is_scalar;
-use crate::analysis::liveness::Slots;
+use crate::analysis::slots::Slots;
 use crate::lower::integer_order;
 
 /// The operations of a function's instructions, one each; the opcode that has an operand which

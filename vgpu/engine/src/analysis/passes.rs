@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// A pass. The order is that in which they run; those up to [`Pass::Liveness`] may run twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pass {
-    /// Where registers, parameters and variables are: `liveness::Slots` and `layout`.
+    /// Where registers, parameters and variables are: `slots` and `layout`.
     Layout,
     /// What instructions are: `operations`.
     Operations,

@@ -8,10 +8,11 @@ use crate::analysis::block::BlockShape;
 use crate::analysis::fuel::Fuel;
 use crate::analysis::graph::blocks;
 use crate::analysis::layout::Layout;
-use crate::analysis::liveness::{Liveness, Slots};
+use crate::analysis::liveness::Liveness;
 use crate::analysis::operations::{operations, scalar};
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::shape::{Shape, Shapes};
+use crate::analysis::slots::Slots;
 use crate::lower::{self, Features, Operand};
 
 /// Why no code is made of a function: the interpreter has to run it.
