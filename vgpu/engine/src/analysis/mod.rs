@@ -1,10 +1,10 @@
 //! What is known of a function before code is made of it, whoever makes it.
 //!
 //! `unit` puts together what the others find out: where registers and variables are (`slots`,
-//! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`), the blocks between which lanes part and
-//! wait (`graph`, `order`), where they meet again (`dominance`, `joins`, `region`), what steps back
-//! cost (`fuel`), in which quotients neighbours agree (`quotients`). `division` goes over a module
-//! before. Nothing here names a generator.
+//! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`), the
+//! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where
+//! lanes meet again (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients
+//! neighbours agree (`quotients`). `division` goes over a module before. Nothing here names a generator.
 
 pub(crate) mod block;
 mod division;
