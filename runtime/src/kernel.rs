@@ -89,12 +89,12 @@ fn given_group_memory(kernel: &Kernel, shape: &Shape) -> Option<GivenGroupMemory
 
 #[cold]
 fn wrong_count(work: &Work, name: &str, given: usize, taken: usize) -> Box<Error> {
-    work.fail(ErrorKind::ArgumentCount { kernel: readable(name), given, taken })
+    work.construct().fail(ErrorKind::ArgumentCount { kernel: readable(name), given, taken })
 }
 
 #[cold]
 fn too_many_threads(work: &Work, name: &str, kernel: &Kernel, shape: &Shape) -> Box<Error> {
-    work.fail(ErrorKind::TeamSize {
+    work.construct().fail(ErrorKind::TeamSize {
         kernel: readable(name),
         wanted: shape.thread_limit,
         most: kernel.limits.threads.map_or(u32::MAX, NonZeroU32::get),
@@ -103,7 +103,7 @@ fn too_many_threads(work: &Work, name: &str, kernel: &Kernel, shape: &Shape) -> 
 
 #[cold]
 fn too_much_group_memory(work: &Work, name: &str, kernel: &Kernel, shape: &Shape) -> Box<Error> {
-    work.fail(ErrorKind::GroupMemory {
+    work.construct().fail(ErrorKind::GroupMemory {
         kernel: readable(name),
         wanted: shape.dynamic_group_memory,
         most: kernel.limits.dynamic_group_memory.unwrap_or_default(),

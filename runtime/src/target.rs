@@ -5,7 +5,9 @@
 //! of the region. No lock, no allocation, no copy.
 
 use crate::device::Device;
-use crate::environment::{Change, Counted, Edge, Held, PrivateCopies, Work, room_for};
+use crate::environment::{
+    Change, Counted, Edge, Held, PrivateCopies, Work, report_inner_pointers, reports_are_wanted, room_for,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::finisher;
@@ -141,7 +143,7 @@ impl Job {
     #[inline]
     fn end_session(&mut self) {
         if self.session.is_open() {
-            let device = self.work.backend();
+            let device = self.work.construct().backend();
             self.session.end(|state| device.session_end(state));
         }
     }
@@ -150,7 +152,7 @@ impl Job {
     #[inline]
     #[must_use]
     pub fn is_asynchronous(&self) -> bool {
-        self.work.stream().is_some()
+        self.work.construct().stream().is_some()
     }
 
     /// Whether the device operations are done; [`complete`](Self::complete) tells
@@ -183,11 +185,11 @@ impl Job {
         self: Box<Self>,
         told: impl FnOnce(Result<()>) + Send + 'static,
     ) -> std::result::Result<(), Box<Self>> {
-        let Some(stream) = self.work.stream() else {
+        let Some(stream) = self.work.construct().stream() else {
             told(self.complete());
             return Ok(());
         };
-        if !self.work.is_told_of_its_end() || !finisher::start() {
+        if !self.work.construct().is_told_of_its_end() || !finisher::start() {
             return Err(self);
         }
         let handed = Arc::new(Mutex::new(Some((self, told))));
@@ -221,7 +223,7 @@ impl Job {
 
     /// The kernel that it has launched, and the construct.
     pub(crate) fn launched(&self) -> Option<(&'static str, Site)> {
-        self.launched.map(|kernel| (kernel, self.work.site()))
+        self.launched.map(|kernel| (kernel, self.work.construct().site()))
     }
 
     /// What fails after a launch is most likely the kernel, and its name is what
@@ -242,7 +244,7 @@ impl Job {
             && host_calls.is_empty()
             && let gangway_backend::Error::Fault { suspects, .. } = source
             && let [only] = &**suspects
-            && (&*only.kernel, only.source) == (name, self.work.site().source)
+            && (&*only.kernel, only.source) == (name, self.work.construct().site().source)
         {
             let kernel = gangway_trace::pretty_kernel_name(name).into();
             error.kind = ErrorKind::Launch { kernel, source: source.clone() };
@@ -274,8 +276,8 @@ impl Job {
         if events::observed() {
             self.work.tell_kernel_arguments(items);
         }
-        if Work::wants_reports() {
-            self.work.tell_inner_pointers(items);
+        if reports_are_wanted() {
+            report_inner_pointers(self.work.construct(), items);
         }
         match self.launch(region, kernel, items, shape) {
             Ok(()) if !has_items => Ok(()),
@@ -375,11 +377,11 @@ impl Job {
     #[inline]
     fn launch(&mut self, region: &Region, kernel: &Kernel, items: &impl Items, shape: &Shape) -> Result<()> {
         let Self { work, session, private, positions, launched, queued: _ } = self;
-        if let Some(size) = work.sessions() {
-            let started = session.start(size, |state| work.at_stream().session_start(state));
-            started.map_err(|error| work.device().backend_error(error))?;
+        if let Some(size) = work.construct().sessions() {
+            let started = session.start(size, |state| work.construct().at_stream().session_start(state));
+            started.map_err(|error| work.construct().device().backend_error(error))?;
         }
-        let site = work.site();
+        let site = work.construct().site();
         let group_memory = check_limits(work, region.name, kernel, shape)?;
         if work.has_seen(MapKind::LAMBDA_CAPTURE) {
             // Captures are written into lambdas that others may be filling.
@@ -388,9 +390,9 @@ impl Job {
         let mut table = fill_table(work, session, private, positions, kernel, items, shape)?;
         close_table(work, region.name, kernel, &mut table)?;
         work.publish()?;
-        work.come_behind_queues().map_err(|error| work.device().backend_error(error))?;
+        work.come_behind_queues().map_err(|error| work.construct().device().backend_error(error))?;
         let launch = shape.launch(region.name, kernel, group_memory, site.source);
-        let stream = work.at_stream();
+        let stream = work.construct().at_stream();
         let run = || {
             // SAFETY: the table holds what the compiler says the kernel takes, and
             // every pointer in it is kept valid by `work` until it completes.
@@ -399,7 +401,7 @@ impl Job {
         let done = if events::observed() { watched(work, &site, &launch, run) } else { run() };
         done.map_err(|source| {
             let kind = launch_failure(region.name, source);
-            work.device().error(kind, site.location())
+            work.construct().device().error(kind, site.location())
         })?;
         *launched = Some(region.name);
         Ok(())
@@ -421,9 +423,9 @@ fn watched(
     launch: &Launch<'_>,
     run: impl FnOnce() -> gangway_backend::Result<()>,
 ) -> gangway_backend::Result<()> {
-    let shape = work.backend().launch_shape(launch);
+    let shape = work.construct().backend().launch_shape(launch);
     let step = || Step::Launch { launch, shape };
-    events::operation(work.device().number(), site, work.place(), step, run)
+    events::operation(work.construct().device().number(), site, work.construct().place(), step, run)
 }
 
 /// Writes the device addresses of the kernel's parameters into a table of the session.
@@ -443,8 +445,8 @@ fn fill_table<'s>(
     }
     // Not every list item is a parameter: this is how many there may be.
     let request = TableRequest::of(&kernel.convention, shape.own_slots, items.len());
-    let table = work.at_stream().argument_table(session, kernel, request);
-    let mut table = table.map_err(|error| work.device().backend_error(error))?;
+    let table = work.construct().at_stream().argument_table(session, kernel, request);
+    let mut table = table.map_err(|error| work.construct().device().backend_error(error))?;
     positions.clear();
     for index in 0..items.len() {
         let kind = items.kind(index);
@@ -507,7 +509,7 @@ fn capture(
     let Some(parent) = item.kind.parent() else { return Ok(()) };
     // Nothing, if the lambda itself is no parameter that stands before its captures.
     let Some(&parameter) = positions.get(parent).and_then(|&slot| slots.get(slot)) else { return Ok(()) };
-    let Held { entry: Some(_), device, .. } = work.find(item.begin, item.size) else {
+    let Held { entry: Some(_), device, .. } = work.construct().find(item.begin, item.size) else {
         // Not mapped: the lambda keeps the host's reference.
         return Ok(());
     };

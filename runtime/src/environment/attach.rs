@@ -4,8 +4,9 @@
 //! both are, the device pointer is made to point to the device pointee. With
 //! `attach(always)` it happens even if nothing is new.
 
+use super::tell;
 use super::wanted::mapped_by;
-use super::work::{AttachRequest, Work};
+use super::work::{AttachRequest, Construct, Work};
 use crate::error::{ErrorKind, HostRange, Result};
 use crate::events;
 use crate::items::Item;
@@ -13,7 +14,6 @@ use crate::map_kind::MapKind;
 use gangway_backend::DevicePtr;
 use gangway_present::Label;
 use gangway_present::{Attached, Attachment, Detached, EntryRef, Phase, Relation};
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static AUTO_AS_ALWAYS: AtomicBool = AtomicBool::new(false);
@@ -33,21 +33,18 @@ impl Work {
     /// Attaches what the construct's items asked for.
     #[inline]
     pub(super) fn attach_all(&mut self) -> Result<()> {
-        if self.attachments.is_empty() { Ok(()) } else { self.attach_requested() }
+        if self.attachments.has_no_requests() { Ok(()) } else { self.attach_requested() }
     }
 
     #[inline(never)]
     fn attach_requested(&mut self) -> Result<()> {
-        // The version has gone up by two for each insertion of the construct's own. If others have
-        // changed the table, too, or pointers dangle, all requests are looked at.
-        let own = self.began.wrapping_add(2 * self.insertions);
-        let table = &self.device.table;
-        let disturbed = table.version() != own || table.has_dangling();
+        // If others have changed the table, too, or pointers dangle, all requests are looked at.
+        let disturbed = self.lookups.are_disturbed(self.construct.table());
+        let requests = self.attachments.take_requests();
         let mut result = Ok(());
-        for index in 0..self.attachments.len() {
-            let request = self.attachments[index];
+        for request in &requests {
             let always = !is_for_new_items(request.kind);
-            if !always && !disturbed && self.filling.is_empty() && !self.batch.is_deferred() {
+            if !always && !disturbed && !self.unpublished.has_own() && !self.batch.is_deferred() {
                 continue;
             }
             // Of a pointer that is not there nothing is to be done, unless the item says so. Most
@@ -55,32 +52,33 @@ impl Work {
             let told = MapKind::PRESENT | MapKind::COUNTED | MapKind::NULL_IF_ABSENT;
             let (pointer, size) = (request.pointer, request.size);
             if !request.kind.has(told)
-                && self.has_many
+                && self.lookups.remember_gaps()
                 && !events::observed()
-                && self.absent(pointer, size).is_some()
+                && self.lookups.absent(self.construct.table(), pointer, size).is_some()
             {
                 continue;
             }
             // It may be about what has been deferred.
             self.make_deferred();
-            let new = |host| self.filling.iter().any(|filling| filling.entry.has(host));
+            let new = |host| self.unpublished.has(host);
             let wanted = always || new(request.pointee) || new(request.pointer);
             if !wanted && !disturbed {
                 continue;
             }
-            result = if wanted { self.attach(&request) } else { self.attach_anew(&request) };
+            result = if wanted { self.attach(request) } else { self.attach_anew(request) };
             if result.is_err() {
                 break;
             }
         }
-        self.attachments.clear();
+        self.attachments.give_back(requests);
         result
     }
 
     fn attach(&mut self, request: &AttachRequest) -> Result<()> {
-        let (Some(pointee), Some(pointer)) =
-            (self.present(request.pointee, 0), self.present(request.pointer, request.size))
-        else {
+        let (Some(pointee), Some(pointer)) = (
+            present(&self.construct, request.pointee, 0),
+            present(&self.construct, request.pointer, request.size),
+        ) else {
             return self.nothing_to_attach(request);
         };
         self.attach_to(pointer, request, pointee)
@@ -92,17 +90,17 @@ impl Work {
     #[cold]
     fn attach_anew(&mut self, request: &AttachRequest) -> Result<()> {
         let AttachRequest { pointer, pointee, size, .. } = *request;
-        let find = |host, size| match self.device.table.lookup(host, size) {
+        let find = |host, size| match self.construct.table().lookup(host, size) {
             Relation::Contained(entry) if entry.wait_allocated() => Some(entry),
             _ => None,
         };
         let (Some(holder), Some(target)) = (find(pointer, size), find(pointee, 0)) else { return Ok(()) };
-        let newer = |entry: EntryRef<'_>, host| entry.is_newer_than(self.began) && entry.has(host);
+        let newer = |entry: EntryRef<'_>, host| self.lookups.precede(entry) && entry.has(host);
         if !(newer(holder, pointer) || newer(target, pointee) || holder.is_dangling(pointer)) {
             return Ok(());
         }
         // Nobody else waits for what this construct copies: they wait for the pointer.
-        let _mending = self.device.table.begin_mending();
+        let _mending = self.construct.table().begin_mending();
         self.attach_with(holder, request, Some(target), true)
     }
 
@@ -112,38 +110,25 @@ impl Work {
     fn nothing_to_attach(&mut self, request: &AttachRequest) -> Result<()> {
         let AttachRequest { pointer, pointee, size, kind } = *request;
         if kind.has(MapKind::NULL_IF_ABSENT)
-            && let Some(holder) = self.present(pointer, size)
+            && let Some(holder) = present(&self.construct, pointer, size)
         {
             return self.attach_with(holder, request, None, kind.has(MapKind::COUNTED));
         }
         // What is attached is so once more, wherever the host's pointer points.
         if kind.has(MapKind::COUNTED)
-            && let Some(holder) = self.present(pointer, size)
+            && let Some(holder) = present(&self.construct, pointer, size)
             && holder.attach_again(pointer)
         {
-            self.attached.push((holder, pointer));
+            self.attachments.add_counted(holder, pointer);
             return Ok(());
         }
-        if !kind.has(MapKind::PRESENT) || self.unified_shared_memory {
+        if !kind.has(MapKind::PRESENT) || self.construct.has_unified_shared_memory() {
             return Ok(());
         }
-        let pointer_is_present = self.present(pointer, size).is_some();
+        let pointer_is_present = present(&self.construct, pointer, size).is_some();
         let (begin, size) = if pointer_is_present { (pointee, 0) } else { (pointer, size) };
         let wanted = HostRange { begin, size, label: Label::NONE };
-        Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(begin) }))
-    }
-
-    /// The entry that contains a range, with its storage known.
-    fn present(&self, host: usize, size: usize) -> Option<EntryRef<'static>> {
-        match self.device.table.lookup(host, size) {
-            Relation::Contained(entry) if entry.wait_allocated() => {
-                if events::observed() {
-                    self.tell_found(entry, host, size);
-                }
-                Some(entry)
-            }
-            _ => None,
-        }
+        Err(self.construct.fail(ErrorKind::NotPresent { wanted, near: self.construct.device().near(begin) }))
     }
 
     /// Makes the device pointer inside `pointer`'s storage point to the section in `pointee`'s.
@@ -178,7 +163,7 @@ impl Work {
             None => null_image(&host_content),
         };
         let device_pointer = pointer.translate(request.pointer);
-        let own = self.filling.iter().any(|filling| filling.entry == pointer);
+        let own = self.unpublished.contains(pointer);
         let counted = request.kind.has(MapKind::COUNTED);
         let attachment = Attachment {
             host_pointer: request.pointer,
@@ -190,13 +175,13 @@ impl Work {
             pointee: None,
         };
         let live = pointer.snapshot().is_some_and(|counts| counts.phase == Phase::Live);
-        let attached = self.device.table.attach(pointer, pointee, attachment, own);
-        if !own && !live && !self.awaited.contains(&pointer) {
+        let attached = self.construct.table().attach(pointer, pointee, attachment, own);
+        if !own && !live {
             // Another thread is still filling it: the pointer is not there before.
-            self.awaited.push(pointer);
+            self.unpublished.await_once(pointer);
         }
         if counted {
-            self.attached.push((pointer, request.pointer));
+            self.attachments.add_counted(pointer, request.pointer);
         }
         match attached {
             Attached::Known if request.kind.has(MapKind::REWRITE) => {}
@@ -206,26 +191,18 @@ impl Work {
         }
         if !at_once || own {
             if !own && !live {
-                self.wait_until_ready(pointer)?;
+                self.operations.order.wait_until_ready(&self.construct, pointer)?;
             }
-            return self.copy_value_to(&device_content, device_pointer, pointer.label());
+            return self.operations.copy_value_to(
+                &self.construct,
+                &device_content,
+                device_pointer,
+                pointer.label(),
+            );
         }
-        let written = self.write_at_once(pointer, device_content, device_pointer);
+        let written = self.operations.write_at_once(&self.construct, pointer, device_content, device_pointer);
         pointer.written(request.pointer);
         written
-    }
-
-    /// Writes a pointer of an entry that others may use, and waits until it has been written.
-    #[cold]
-    fn write_at_once(
-        &mut self,
-        entry: EntryRef<'static>,
-        content: Box<[u8]>,
-        device: DevicePtr,
-    ) -> Result<()> {
-        self.wait_until_ready(entry)?;
-        self.copy_bytes_to(content, device, entry.label())?;
-        self.settle()
     }
 
     /// Gives up an attachment, OpenACC 3.3 section 2.7.2 (detach action): no action if the pointer is
@@ -233,13 +210,15 @@ impl Work {
     #[cold]
     pub(super) fn detach(&mut self, item: &Item) -> Result<()> {
         let (pointer, size, kind) = (item.base, size_of::<usize>(), item.kind);
-        match self.device.table.lookup(pointer, size) {
+        match self.construct.table().lookup(pointer, size) {
             Relation::Contained(entry) if entry.wait_filled() => {
                 self.detach_from(entry, pointer, kind.only(MapKind::DELETE | MapKind::COUNTED))
             }
-            _ if kind.has(MapKind::PRESENT) && !self.unified_shared_memory => {
+            _ if kind.has(MapKind::PRESENT) && !self.construct.has_unified_shared_memory() => {
                 let wanted = HostRange { begin: pointer, size, label: Label::NONE };
-                Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(pointer) }))
+                Err(self
+                    .construct
+                    .fail(ErrorKind::NotPresent { wanted, near: self.construct.device().near(pointer) }))
             }
             _ => Ok(()),
         }
@@ -249,7 +228,7 @@ impl Work {
     #[inline]
     pub(super) fn detach_attached(&mut self) -> Result<()> {
         let mut result = Ok(());
-        while let Some((entry, pointer)) = self.attached.pop() {
+        while let Some((entry, pointer)) = self.attachments.pop_counted() {
             result = result.and(self.detach_from(entry, pointer, MapKind::ALLOC));
         }
         result
@@ -258,7 +237,7 @@ impl Work {
     /// The last one gives the device pointer the host's value.
     fn detach_from(&mut self, entry: EntryRef<'static>, pointer: usize, kind: MapKind) -> Result<()> {
         let not_attached = |within| match kind.has(MapKind::COUNTED) {
-            true => Err(self.fail(ErrorKind::NotAttached { pointer, within })),
+            true => Err(self.construct.fail(ErrorKind::NotAttached { pointer, within })),
             false => Ok(()),
         };
         let attachment = match entry.detach(pointer, kind.has(MapKind::DELETE)) {
@@ -270,8 +249,8 @@ impl Work {
         let Attachment { device_pointer, host_content, .. } = attachment;
         // SAFETY: the compiler says that a pointer (or descriptor) of this size is there.
         let host = unsafe { std::slice::from_raw_parts(pointer as *const u8, host_content.len()) };
-        let written = self.write_at_once(entry, host.into(), device_pointer);
-        self.device.table.detached(entry, pointer);
+        let written = self.operations.write_at_once(&self.construct, entry, host.into(), device_pointer);
+        self.construct.table().detached(entry, pointer);
         written
     }
 
@@ -279,32 +258,24 @@ impl Work {
     /// fills, now that it will not copy over it any more.
     #[inline]
     pub(super) fn write_left(&mut self) -> Result<()> {
-        let own = self.own_block();
-        let mut sealed = false;
-        for index in 0..self.filling.len() {
-            let entry = self.filling[index].entry;
-            // Parts of the block are sealed by the first of them.
-            let is_part = own.is_some_and(|block| entry.is_part_of(block));
-            if is_part && sealed {
-                continue;
-            }
-            while !entry.seal() {
-                self.write_left_in(if is_part { 0..self.filling.len() } else { index..index + 1 })?;
-            }
-            sealed |= is_part;
-        }
-        Ok(())
+        let Self { construct, operations, unpublished, .. } = self;
+        unpublished.seal(operations.pack.block(), |attachment, label| {
+            let Attachment { device_content, device_pointer, .. } = attachment;
+            operations.copy_value_to(construct, device_content, *device_pointer, label)
+        })
     }
+}
 
-    #[cold]
-    fn write_left_in(&mut self, filling: Range<usize>) -> Result<()> {
-        for index in filling {
-            let entry = self.filling[index].entry;
-            for attachment in entry.take_left() {
-                self.copy_value_to(&attachment.device_content, attachment.device_pointer, entry.label())?;
+/// The entry that contains a range, with its storage known.
+fn present(construct: &Construct, host: usize, size: usize) -> Option<EntryRef<'static>> {
+    match construct.table().lookup(host, size) {
+        Relation::Contained(entry) if entry.wait_allocated() => {
+            if events::observed() {
+                tell::found(construct, entry, host, size);
             }
+            Some(entry)
         }
-        Ok(())
+        _ => None,
     }
 }
 

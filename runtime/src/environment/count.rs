@@ -57,7 +57,7 @@ impl Work {
     #[inline]
     pub(crate) fn count(&mut self, device: &'static Device, edge: Edge, items: &impl Items) -> Counted {
         let mut found = Found::default();
-        if items.len() > FEW || !found.find(&mut self.recent, device, edge, items) {
+        if items.len() > FEW || !found.find(&mut self.lookups.recent, device, edge, items) {
             return Counted::NOTHING;
         }
         match edge {
@@ -74,7 +74,9 @@ impl Work {
         for (index, &change) in counted.iter().enumerate() {
             match change {
                 Change::Nothing => {}
-                Change::Reference(entry) => self.give_up(entry, Counter::Dynamic),
+                Change::Reference(entry) => {
+                    self.in_use.give_up(&self.construct, entry, Counter::Dynamic);
+                }
                 Change::Attachment(holder) => {
                     holder.detach_shared(items.item(index).base);
                 }
@@ -96,7 +98,7 @@ impl Work {
                 }
                 Change::Attachment(holder) => {
                     let item = items.item(index);
-                    let pointee = self.recent.lookup(&device.table, item.begin, 1);
+                    let pointee = self.lookups.recent.lookup(&device.table, item.begin, 1);
                     if let Relation::Contained(pointee) = pointee {
                         attach_same(holder, pointee, &item);
                     }
@@ -113,23 +115,23 @@ impl Work {
                 Change::Nothing => {
                     if item.kind.only_attaches() {
                         // What comes now may be new.
-                        self.attachments.push(AttachRequest::of(&item));
+                        self.attachments.request(AttachRequest::of(&item));
                     }
                     Held::NOTHING
                 }
                 Change::Attachment(holder) => {
-                    self.attached.push((holder, item.base));
+                    self.attachments.add_counted(holder, item.base);
                     Held::NOTHING
                 }
                 Change::Reference(entry) => {
                     if item.kind.has(MapKind::ONCE) {
-                        self.once.insert(entry);
+                        self.holdings.count_once(entry);
                     }
                     let device = entry.translate(item.begin);
                     Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) }
                 }
             };
-            self.held.push(held);
+            self.holdings.push(held);
         }
     }
 
@@ -139,7 +141,7 @@ impl Work {
             if let Change::Reference(entry) = change
                 && items.kind(index).has(MapKind::ONCE)
             {
-                self.once.insert(entry);
+                self.holdings.count_once(entry);
             }
         }
     }

@@ -1,15 +1,16 @@
 //! Making list items present.
 
+use super::reports;
+use super::tell;
 use super::wanted::{Count, Wanted, mapped_by};
-use super::work::{AttachRequest, Component, Filling, Held, Work};
+use super::work::{AttachRequest, Component, Construct, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
-use crate::events::{self, MappingChange, MappingEvent};
+use crate::events::{self, MappingChange};
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
-use crate::storage::AllocationRequest;
 use gangway_backend::RangeChange;
 use gangway_present::Label;
-use gangway_present::{Counter, EntryRef, Relation, Snapshot};
+use gangway_present::{Counter, EntryRef, Relation};
 use gangway_sync::back_off;
 
 /// Structures whose mapped part does not start at their beginning are allocated
@@ -19,9 +20,6 @@ const STRUCTURE_ALIGNMENT: usize = 16;
 /// Attempts (see [`back_off`]) to wait for an overlapping entry that is being
 /// unmapped: some tens of milliseconds.
 const PATIENCE: u32 = 1000;
-
-/// With so many items of a data construct, looking for a gap costs more than it saves.
-const FEW: usize = 4;
 
 impl Work {
     /// Makes all items present, copies and attaches as their kinds say. What it makes is
@@ -39,8 +37,8 @@ impl Work {
     /// As [`enter`](Self::enter), for a construct without items, which has no [`exit`](Self::exit_entered).
     #[inline]
     pub(crate) fn enter_nothing(&mut self) {
-        self.seen = MapKind::ALLOC;
-        self.plan_no_pack();
+        self.holdings.begin();
+        self.operations.pack.plan.begin_nothing();
     }
 
     /// What is wrong with an item that waits is told first, as it stands before the others.
@@ -53,32 +51,30 @@ impl Work {
 
     #[inline]
     fn enter_all(&mut self, items: &impl Items) -> Result<()> {
-        self.seen = MapKind::ALLOC;
-        self.began = self.device.table.version();
-        self.insertions = 0;
-        // A region's own small data is deferred however little there is.
-        self.has_many = self.is_region || items.len() > FEW;
-        self.begin_pack(items);
+        self.holdings.begin();
+        self.lookups.begin(self.construct.table(), items.len(), self.construct.is_region());
+        self.operations.pack.plan.begin(&self.construct, items);
         // Behind those that have been counted.
-        let mut next = self.held.len();
+        let mut next = self.holdings.len();
         while next < items.len() {
             let index = next;
             next += 1;
             let item = items.item(index);
-            self.seen |= item.kind;
-            self.check_kind(items, &item, index)?;
+            self.holdings.see(item.kind);
+            check_kind(&self.construct, items, &item, index)?;
             if item.kind.only_attaches() && !items.has_mapper(index) {
-                self.request_attachment(&item);
-                self.held.push(Held::NOTHING);
+                self.attachments.request(AttachRequest::of(&item));
+                self.holdings.push(Held::NOTHING);
                 continue;
             }
             if item.kind.is_plain_value() && !items.has_mapper(index) {
                 self.plan_pack_from(items, index, &item);
-                self.held.push(Held::NOTHING);
+                self.holdings.push(Held::NOTHING);
                 continue;
             }
             let usual = item.kind.is_usual() && item.size != 0 && !items.has_mapper(index);
-            let known = usual.then(|| self.recent.known(&self.device.table, item.begin, item.size).0);
+            let known =
+                usual.then(|| self.lookups.recent.known(self.construct.table(), item.begin, item.size).0);
             if let Some(Some(entry)) = known {
                 if self.hold_known(&item, entry)? {
                     continue;
@@ -86,7 +82,7 @@ impl Work {
             } else {
                 self.plan_pack_from(items, index, &item);
                 let followed = index + 1 < items.len() && items.kind(index + 1).parent() == Some(index);
-                if usual && !followed && self.has_many {
+                if usual && !followed && self.lookups.remember_gaps() {
                     let waiting = self.hold_run(items, index)?;
                     if waiting != 0 {
                         next = index + waiting;
@@ -110,11 +106,17 @@ impl Work {
             if item.kind.has(MapKind::POINTER | MapKind::RETURN_ADDRESS) {
                 self.follow(items, index, held);
             }
-            self.held.push(held);
+            self.holdings.push(held);
         }
         self.enter_last_batch()?;
         self.give_up_structures();
         self.attach_all()
+    }
+
+    /// Plans the construct's block where an item is the first that may need room there.
+    #[inline(always)]
+    fn plan_pack_from(&mut self, items: &impl Items, first: usize, item: &Item) {
+        self.operations.pack.plan.add_from(&self.construct, &mut self.lookups, items, first, item);
     }
 
     /// Does what [`enter_item`](Self::enter_item) would for an item whose entry is known, if
@@ -123,28 +125,18 @@ impl Work {
     /// Of a launch whose data is present this is all. What is found is written where it stays:
     /// the general way hands it on through memory, and reading it there waits for the stores.
     #[inline(always)]
-    fn hold_known(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<bool> {
+    pub(super) fn hold_known(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<bool> {
         if events::observed() || !entry.acquire_live() {
             return Ok(false);
         }
-        if !self.is_region {
+        if !self.construct.is_region() {
             entry.set_region_of(0);
         }
         let device = entry.translate(item.begin);
-        self.held.push(Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) });
+        self.holdings.push(Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) });
         // If this fails, the reference is given up with the others.
-        self.wait_until_ready(entry)?;
+        self.operations.order.wait_until_ready(&self.construct, entry)?;
         Ok(true)
-    }
-
-    /// The same while items wait, for an item that is present by itself: they need not become so
-    /// before.
-    fn hold_beside_batch(&mut self, item: &Item) -> Result<bool> {
-        let Some(waiting) = self.batch.version_of_waiting() else { return Ok(false) };
-        match self.recent.lookup_at(&self.device.table, item.begin, item.size) {
-            (Relation::Contained(entry), version) if version == waiting => self.hold_known(item, entry),
-            _ => Ok(false),
-        }
     }
 
     /// The same for an item of which nothing is present, and which is no structure: an entry is
@@ -152,37 +144,27 @@ impl Work {
     #[inline(never)]
     fn hold_new(&mut self, item: &Item) -> Result<bool> {
         let unless = MapKind::PRESENT | MapKind::IF_PRESENT;
-        if self.unified_shared_memory || item.begin == 0 || item.kind.has(unless) {
+        if self.construct.has_unified_shared_memory() || item.begin == 0 || item.kind.has(unless) {
             return Ok(false);
         }
-        let Some(version) = self.absent(item.begin, item.size) else { return Ok(false) };
+        let Some(version) = self.lookups.absent(self.construct.table(), item.begin, item.size) else {
+            return Ok(false);
+        };
         // It may be like one of those that wait.
         self.enter_batch()?;
         let wanted = Wanted::of(item);
         let Some(entry) = self.create(&wanted, version)? else { return Ok(false) };
-        self.held.push(Held::of_new(entry, &wanted));
+        self.holdings.push(Held::of_new(entry, &wanted));
         Ok(true)
-    }
-
-    /// Whether nothing of a range is present, and the version of the table that has it so.
-    #[inline(always)]
-    pub(super) fn absent(&mut self, host: usize, size: usize) -> Option<usize> {
-        if self.has_many {
-            return self.recent.absent(&self.device.table, host, size);
-        }
-        match self.device.table.lookup_at(host, size) {
-            (Relation::Absent, version) if size != 0 => Some(version),
-            _ => None,
-        }
     }
 
     /// Expands an item by its mapper. The first component stands for the item.
     #[cold]
     fn enter_mapped(&mut self, items: &impl Items, argument: usize) -> Result<Held> {
         let components = Components::of(items, argument);
-        let first = self.components.len();
+        let mut first = None;
         for (index, component) in components.iter().enumerate() {
-            self.check_kind(items, &component, index)?;
+            check_kind(&self.construct, items, &component, index)?;
             let kind = component.kind;
             let held = if kind.has(MapKind::STRUCTURE) {
                 self.enter_structure(&components, index)?
@@ -195,11 +177,11 @@ impl Work {
             if kind.has(MapKind::POINTER) {
                 self.follow(&components, index, held);
             }
-            self.components.push(Component { argument, item: component, held });
+            first.get_or_insert(held);
+            self.holdings.push_component(Component { argument, item: component, held });
         }
         // The references are those of the components, so the argument itself must not count.
-        let first = self.components.get(first);
-        Ok(first.map_or(Held::NOTHING, |component| Held { counted: None, ..component.held }))
+        Ok(first.map_or(Held::NOTHING, |held| Held { counted: None, ..held }))
     }
 
     // Always: a call would hand what it finds over in memory, which costs a launch more than
@@ -209,18 +191,13 @@ impl Work {
         if item.kind.has(MapKind::SPECIAL | MapKind::ATTACH) {
             // Of clang's items for pointers every other one is an attachment.
             if item.kind.has(MapKind::ATTACH) {
-                self.request_attachment(item);
+                self.attachments.request(AttachRequest::of(item));
                 return Ok(Held::NOTHING);
             }
             return self.enter_special(*item, index, next);
         }
         let count = if item.kind.parent().is_none() { Count::Yes } else { Count::No };
         self.enter_section(item, index, next, count)
-    }
-
-    #[inline(always)]
-    fn request_attachment(&mut self, item: &Item) {
-        self.attachments.push(AttachRequest::of(item));
     }
 
     #[inline(always)]
@@ -264,7 +241,7 @@ impl Work {
             }
         }
         if events::observed() && held.entry.is_none() && kind.parent().is_none() {
-            self.tell_missing(item);
+            tell::missing(&self.construct, item);
         }
         Ok(held)
     }
@@ -284,7 +261,7 @@ impl Work {
         };
         let held = self.make_present(&wanted)?;
         if held.counted.is_some() {
-            self.pointers.push(held);
+            self.holdings.push_pointer(held);
         }
         Ok(held.entry)
     }
@@ -294,7 +271,8 @@ impl Work {
     pub(super) fn make_present(&mut self, wanted: &Wanted) -> Result<Held> {
         let implicit = wanted.kind.has(MapKind::IMPLICIT);
         for attempt in 0.. {
-            let (relation, version) = self.recent.lookup_at(&self.device.table, wanted.begin, wanted.size);
+            let (relation, version) =
+                self.lookups.recent.lookup_at(self.construct.table(), wanted.begin, wanted.size);
             match relation {
                 Relation::Contained(entry) => {
                     if let Some(held) = self.use_entry(entry, wanted)? {
@@ -304,7 +282,7 @@ impl Work {
                 // OpenMP 5.2 section 5.8.6: implicit maps may extend beyond what is present.
                 Relation::Partial(entry) if implicit => {
                     if let Some(held) = self.use_entry(entry, wanted)? {
-                        self.tell_partly_mapped(wanted, entry);
+                        reports::partly_mapped(&self.construct, wanted, entry);
                         return Ok(held);
                     }
                 }
@@ -313,11 +291,11 @@ impl Work {
                     // way; not for ever, as that thread may be waiting for this one.
                     let leaving = entry.snapshot().is_none_or(|counts| counts.total() == 0);
                     if !leaving || attempt > PATIENCE {
-                        return Err(self.partly_present(entry, wanted.range()));
+                        return Err(partly_present(&self.construct, entry, wanted.range()));
                     }
                 }
                 Relation::Absent => {
-                    if (self.unified_shared_memory
+                    if (self.construct.has_unified_shared_memory()
                         || wanted.size == 0
                         || wanted.begin == 0
                         || wanted.kind.has(MapKind::PRESENT | MapKind::IF_PRESENT))
@@ -342,12 +320,14 @@ impl Work {
         let count = match wanted.count {
             Count::Yes => true,
             Count::No => false,
-            Count::Once => self.once.insert(entry),
+            Count::Once => self.holdings.count_once(entry),
         };
         let counts = if count {
             match entry.acquire(counter) {
                 None => return Ok(None),
-                Some(None) => return Err(self.fail(ErrorKind::TooManyReferences { wanted: wanted.range() })),
+                Some(None) => {
+                    return Err(self.construct.fail(ErrorKind::TooManyReferences { wanted: wanted.range() }));
+                }
                 Some(Some(counts)) => counts,
             }
         } else {
@@ -356,7 +336,7 @@ impl Work {
                 Some(counts) => counts,
             }
         };
-        if !self.is_region {
+        if !self.construct.is_region() {
             entry.set_region_of(0);
         }
         let mut filling = None;
@@ -364,44 +344,32 @@ impl Work {
             if !entry.wait_allocated() {
                 return Ok(None);
             }
-            filling = self.filling.iter().position(|filling| filling.entry == entry);
-            if filling.is_none() {
-                self.awaited.push(entry);
-            }
+            filling = self.unpublished.find_or_await(entry);
         }
         let device = entry.translate(wanted.begin);
         let held = Held { entry: Some(entry), device, counted: count.then_some(counter) };
-        if let Err(error) = self.wait_until_ready(entry) {
+        if let Err(error) = self.operations.order.wait_until_ready(&self.construct, entry) {
             self.drop_held(held);
             return Err(error);
         }
         if events::observed() {
             let change = if count { MappingChange::Acquired } else { MappingChange::Seen };
-            self.tell_entry(change, entry, wanted, counts);
+            tell::entry(&self.construct, change, entry, wanted, counts);
         }
         let copy = wanted.kind.has(MapKind::TO)
             && (filling.is_some() || wanted.kind.has(MapKind::ALWAYS))
             && wanted.size != 0;
         if copy {
             let (begin, size) = entry.part_of(wanted.begin, wanted.size);
-            let new = filling.is_none_or(|index| self.is_new_to(index, begin, size));
-            if new && let Err(error) = self.copy_in(entry, begin, size, wanted.label) {
+            let new = filling.is_none_or(|index| self.unpublished.is_new_to(index, begin, size));
+            if new
+                && let Err(error) = self.operations.copy_in(&self.construct, entry, begin, size, wanted.label)
+            {
                 self.drop_held(held);
                 return Err(error);
             }
         }
         Ok(Some(held))
-    }
-
-    /// Whether part of an entry that this construct fills has not been copied yet. It
-    /// will have been.
-    fn is_new_to(&mut self, filling: usize, begin: usize, size: usize) -> bool {
-        let Filling { entry, whole } = &mut self.filling[filling];
-        if *whole {
-            return false;
-        }
-        *whole = begin == entry.host_begin() && begin + size == entry.host_end();
-        self.copied.insert(begin, begin + size)
     }
 
     /// The cases in which an absent item gets no entry, if this is one.
@@ -412,26 +380,24 @@ impl Work {
         if wanted.begin == 0 && wanted.label.location().is_some_and(|location| location.is_fortran()) {
             return Ok(Some(Held::host(0)));
         }
-        if self.unified_shared_memory && !wanted.kind.has(MapKind::CLOSE) && wanted.size != 0 {
+        if self.construct.has_unified_shared_memory() && !wanted.kind.has(MapKind::CLOSE) && wanted.size != 0
+        {
             if events::observed() {
-                events::tell(|o| o.host_address_used(self.device.number(), wanted.begin, wanted.size));
+                events::tell(|o| {
+                    o.host_address_used(self.construct.device().number(), wanted.begin, wanted.size)
+                });
             }
-            self.opened.notice(
-                wanted.begin,
-                wanted.size,
-                RangeChange::UsedInPlace,
-                wanted.label,
-                self.stream,
-            );
+            let Wanted { begin, size, label, .. } = *wanted;
+            self.construct.notice(begin, size, RangeChange::UsedInPlace, label);
             return Ok(Some(Held::host(wanted.begin)));
         }
         if wanted.kind.has(MapKind::PRESENT) {
-            let near = self.device.near(wanted.begin);
-            return Err(self.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
+            let near = self.construct.device().near(wanted.begin);
+            return Err(self.construct.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
         }
         let nothing = wanted.size == 0 || wanted.kind.has(MapKind::IF_PRESENT);
-        if nothing && self.is_region && !wanted.kind.has(MapKind::IF_PRESENT) {
-            self.tell_host_pointer(wanted);
+        if nothing && self.construct.is_region() && !wanted.kind.has(MapKind::IF_PRESENT) {
+            reports::host_pointer(&self.construct, wanted);
         }
         Ok(nothing.then_some(Held::host(wanted.begin)))
     }
@@ -441,54 +407,46 @@ impl Work {
     /// one. `None`: another thread was faster.
     fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<EntryRef<'static>>> {
         let Wanted { begin, size, padding, label, .. } = *wanted;
-        self.check_memory(wanted)?;
+        check_memory(&self.construct, wanted)?;
         let new = wanted.new_entry();
         // Where it is part of a block, storage costs no call and is there before the entry.
-        let part = if self.packs() { self.part_for_entry(size, padding)? } else { None };
-        let Ok(entry) = self.device.table.insert_absent(&new, version, part) else {
-            part.into_iter().for_each(|part| self.take_part_back(part));
+        let part = if self.construct.packs() {
+            self.operations.pack.part_for_entry(&self.construct, size, padding)?
+        } else {
+            None
+        };
+        let Ok(entry) = self.construct.table().insert_absent(&new, version, part) else {
+            part.into_iter().for_each(|part| self.operations.pack.take_part_back(part));
             return Ok(None);
         };
-        self.insertions += 1;
-        if self.has_many {
-            self.recent.fill_gap(&self.device.table, version, begin, size);
-        }
-        if self.is_region {
+        self.lookups.note_inserted(self.construct.table(), version, begin, size);
+        if self.construct.is_region() {
             entry.set_region_of(gangway_sync::this_thread());
         }
         let copy = wanted.kind.has(MapKind::TO);
         match part {
-            Some(part) if events::observed() => self.tell_part(part, padding + size, begin, label),
+            Some(part) if events::observed() => {
+                tell::part(&self.construct, part, padding + size, begin, label)
+            }
             Some(_) => {}
             None => self.allocate_for(entry, wanted, copy)?,
         }
         if wanted.count == Count::Once {
-            self.once.insert(entry);
+            self.holdings.count_once(entry);
         }
         let mapped = RangeChange::Mapped(entry.translate(begin));
-        self.opened.notice(begin, size, mapped, label, self.stream);
-        self.filling.push(Filling { entry, whole: copy });
+        self.construct.notice(begin, size, mapped, label);
+        self.unpublished.add(entry, copy);
         if events::observed()
             && let Some(counts) = entry.snapshot()
         {
-            self.tell_entry(MappingChange::Created, entry, wanted, counts);
+            tell::entry(&self.construct, MappingChange::Created, entry, wanted, counts);
         }
-        if copy && let Err(error) = self.copy_in(entry, begin, size, label) {
+        if copy && let Err(error) = self.operations.copy_in(&self.construct, entry, begin, size, label) {
             self.drop_held(Held::of_new(entry, wanted));
             return Err(error);
         }
         Ok(Some(entry))
-    }
-
-    /// A range that ends beyond the last address is no range, and data at null can neither be
-    /// read nor written.
-    #[inline]
-    fn check_memory(&self, wanted: &Wanted) -> Result<()> {
-        let copied = wanted.kind.has(MapKind::TO | MapKind::FROM) && wanted.size != 0;
-        if (wanted.begin != 0 || !copied) && wanted.begin.checked_add(wanted.size).is_some() {
-            return Ok(());
-        }
-        Err(self.fail(ErrorKind::NoMemory { wanted: wanted.range() }))
     }
 
     /// Gives a new entry device memory of its own.
@@ -496,14 +454,13 @@ impl Work {
         let Wanted { begin: host, padding, label, .. } = *wanted;
         let size = padding + wanted.size;
         let overwritten = copy && padding == 0;
-        let request = AllocationRequest { host, size, purpose: self.purpose(), overwritten, label };
-        match self.device.allocate(self.opened, &self.site, &request) {
+        match self.construct.allocate(host, size, overwritten, label) {
             Ok(allocation) => {
                 entry.set_allocation(allocation, padding);
                 Ok(())
             }
             Err(error) => {
-                self.device.table.abandon(entry);
+                self.construct.table().abandon(entry);
                 Err(error)
             }
         }
@@ -511,7 +468,7 @@ impl Work {
 
     fn drop_held(&mut self, held: Held) {
         self.publish_quietly();
-        self.give_up_held(held);
+        self.in_use.give_up_held(&self.construct, held);
     }
 
     /// Publishes what this construct created, then waits for what others have not. Small
@@ -520,7 +477,7 @@ impl Work {
     /// Where all was present, and by nobody else's construct, nothing is left to do.
     #[inline(always)]
     pub(crate) fn publish(&mut self) -> Result<()> {
-        if self.filling.is_empty() && self.awaited.is_empty() && !self.has_pack() {
+        if self.unpublished.is_empty() && !self.operations.pack.has_block() {
             return Ok(());
         }
         self.publish_new()
@@ -528,88 +485,79 @@ impl Work {
 
     #[inline(never)]
     fn publish_new(&mut self) -> Result<()> {
-        if self.filling.is_empty() {
-            self.send_pack()?;
+        if !self.unpublished.has_own() {
+            self.operations.send_pack(&self.construct)?;
             self.publish_deferred();
         }
-        if !self.filling.is_empty() {
+        if self.unpublished.has_own() {
             self.write_left()?;
-            self.send_pack()?;
-            self.settle_copies()?;
-            self.publish_filling();
+            self.operations.send_pack(&self.construct)?;
+            self.operations.order.settle_copies(&self.construct, &self.unpublished)?;
+            self.operations.order.publish(&mut self.unpublished);
         }
-        while let Some(entry) = self.awaited.pop() {
+        while let Some(entry) = self.unpublished.pop_awaited() {
             // False means that another thread deleted it; the item stays usable
             // as far as the program's own order of constructs makes it so.
             if entry.wait_filled() {
-                self.wait_until_ready(entry)?;
+                self.operations.order.wait_until_ready(&self.construct, entry)?;
             }
         }
         Ok(())
-    }
-
-    fn publish_filling(&mut self) {
-        for filling in &self.filling {
-            filling.entry.publish();
-        }
-        self.note_filled();
     }
 
     /// Publishes without further ado, for a construct that is given up.
     pub(super) fn publish_quietly(&mut self) {
         // The failure that led here is what the caller reports.
         let _ = self.write_left();
-        self.publish_filling();
-        self.awaited.clear();
+        self.operations.order.publish(&mut self.unpublished);
+        self.unpublished.await_nothing();
     }
+}
 
-    #[inline]
-    pub(super) fn check_kind(&self, items: &impl Items, item: &Item, argument: usize) -> Result<()> {
-        if items.knows(item.kind) {
-            return Ok(());
-        }
-        Err(self.unknown_kind(items, item.label, item.kind, argument))
+/// A range that ends beyond the last address is no range, and data at null can neither be
+/// read nor written.
+#[inline]
+fn check_memory(construct: &Construct, wanted: &Wanted) -> Result<()> {
+    let copied = wanted.kind.has(MapKind::TO | MapKind::FROM) && wanted.size != 0;
+    if (wanted.begin != 0 || !copied) && wanted.begin.checked_add(wanted.size).is_some() {
+        return Ok(());
     }
+    Err(construct.fail(ErrorKind::NoMemory { wanted: wanted.range() }))
+}
 
-    #[cold]
-    fn unknown_kind(&self, items: &impl Items, label: Label, kind: MapKind, argument: usize) -> Box<Error> {
-        let encoding = items.explain_unknown(kind);
-        self.fail(ErrorKind::UnknownKind { label, encoding, argument })
+/// Every kind has to be one that the runtime knows.
+#[inline]
+pub(super) fn check_kind(
+    construct: &Construct,
+    items: &impl Items,
+    item: &Item,
+    argument: usize,
+) -> Result<()> {
+    if items.knows(item.kind) {
+        return Ok(());
     }
+    Err(unknown_kind(construct, items, item.label, item.kind, argument))
+}
 
-    #[cold]
-    pub(super) fn partly_present(&self, entry: EntryRef<'static>, wanted: HostRange) -> Box<Error> {
-        self.fail(ErrorKind::PartlyPresent { wanted, mapped: mapped_by(entry) })
-    }
+#[cold]
+fn unknown_kind(
+    construct: &Construct,
+    items: &impl Items,
+    label: Label,
+    kind: MapKind,
+    argument: usize,
+) -> Box<Error> {
+    let encoding = items.explain_unknown(kind);
+    construct.fail(ErrorKind::UnknownKind { label, encoding, argument })
+}
 
-    #[cold]
-    pub(crate) fn fail(&self, kind: ErrorKind) -> Box<Error> {
-        self.device.error(kind, self.site.location())
-    }
-
-    #[cold]
-    fn tell_missing(&self, item: &Item) {
-        let said = item.kind != MapKind::ALLOC && !item.kind.has(MapKind::IMPLICIT);
-        if said && !self.unified_shared_memory {
-            events::tell(|observer| observer.without_counterpart(self.device.number(), item.label));
-        }
-    }
-
-    #[cold]
-    fn tell_entry(&self, change: MappingChange, entry: EntryRef<'static>, wanted: &Wanted, counts: Snapshot) {
-        self.tell_mapping(&MappingEvent {
-            change,
-            implicit: wanted.kind.has(MapKind::IMPLICIT),
-            hold: wanted.kind.has(MapKind::HOLD),
-            host_base: wanted.base,
-            host: wanted.begin,
-            size: wanted.size,
-            allocation: entry.allocation(),
-            device: entry.translate(wanted.begin),
-            counts: Some(counts),
-            label: wanted.label,
-        });
-    }
+#[cold]
+pub(super) fn partly_present(
+    construct: &Construct,
+    entry: EntryRef<'static>,
+    wanted: HostRange,
+) -> Box<Error> {
+    construct.fail(ErrorKind::PartlyPresent { wanted, mapped: mapped_by(entry) })
 }
 
 impl Held {

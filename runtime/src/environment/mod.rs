@@ -5,6 +5,9 @@
 //! moves data of present ones. `OpenMP 6.0` section 7.9.6 (map clause) and 7.9.9 (motion
 //! clauses) say what has to happen; the comments cite 5.2 where 6.0 agrees.
 //!
+//! What a construct knows, holds and issues are objects of their own, the parts of its work (`work`).
+//! The other modules are the steps, each of which needs several of these.
+//!
 //! A data construct that finds everything present, and leaves it so, is only counted (`count`), without
 //! a job.
 //!
@@ -21,13 +24,11 @@ mod cells;
 mod count;
 mod enter;
 mod exit;
-mod given_up;
-mod once;
 mod private;
-mod ranges;
+mod reports;
 mod special;
 mod tell;
-mod transfer;
+mod together;
 mod update;
 mod wanted;
 mod work;
@@ -35,7 +36,8 @@ mod work;
 pub use attach::treat_attach_auto_as_always;
 pub(crate) use cells::room_for;
 pub(crate) use count::{Change, Counted, Edge};
-pub use exit::report_never_mapped;
 pub(crate) use private::PrivateCopies;
+pub use reports::report_never_mapped;
+pub(crate) use reports::{report_inner_pointers, reports_are_wanted};
 pub(crate) use work::Held;
 pub use work::Work;

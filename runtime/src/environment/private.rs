@@ -6,11 +6,10 @@
 
 use super::attach::pointer_image;
 use super::cells::{ALIGNMENT, Cells};
-use super::work::{Storage, Work};
+use super::work::{Construct, Work};
 use crate::error::Result;
 use crate::items::Item;
 use crate::map_kind::MapKind;
-use crate::storage::AllocationRequest;
 use gangway_backend::DevicePtr;
 use gangway_present::Label;
 use gangway_present::Relation;
@@ -35,9 +34,9 @@ impl PrivateCopies {
     #[inline]
     pub(crate) fn reserve(&mut self, work: &mut Work, bytes: usize) -> Result<()> {
         self.used = 0;
-        self.on_host = work.opened.capabilities.private_in_session;
+        self.on_host = work.construct.opened().capabilities.private_in_session;
         // Small ones are in the construct's block, and large ones by themselves.
-        self.apart = !self.on_host && work.packs();
+        self.apart = !self.on_host && work.construct.packs();
         if bytes == 0 || self.apart {
             return Ok(());
         }
@@ -59,7 +58,7 @@ impl PrivateCopies {
         let size = item.size;
         let skew = host % ALIGNMENT;
         if self.apart {
-            self.device = match work.pack_room(skew + size)? {
+            self.device = match work.operations.pack.room(&work.construct, skew + size)? {
                 Some(place) => place,
                 None => work.allocate_for_launch(skew + size)?,
             };
@@ -71,11 +70,11 @@ impl PrivateCopies {
             return Ok(device);
         }
         if attach {
-            self.write(work, device, &work.corresponding_pointer(item))?;
+            self.write(work, device, &corresponding_pointer(&work.construct, item))?;
         } else if item.kind.has(MapKind::TO) {
             // What a queued construct makes private is the caller's again before it is copied.
-            if !self.on_host && size > STAGING_LIMIT && !work.queued {
-                work.copy_to(host, device, size, item.label)?;
+            if !self.on_host && size > STAGING_LIMIT && !work.construct.is_queued() {
+                work.operations.copy_to(&work.construct, host, device, size, item.label)?;
             } else {
                 // SAFETY: the compiler says that the variable is there.
                 let value = unsafe { std::slice::from_raw_parts(host as *const u8, size) };
@@ -89,7 +88,7 @@ impl PrivateCopies {
     #[inline]
     pub(crate) fn write(&self, work: &mut Work, device: DevicePtr, bytes: &[u8]) -> Result<()> {
         if !self.on_host {
-            return work.copy_value_to(bytes, device, Label::NONE);
+            return work.operations.copy_value_to(&work.construct, bytes, device, Label::NONE);
         }
         // SAFETY: `reserve` made room for every copy, and `device` is inside it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), device.0 as *mut u8, bytes.len()) };
@@ -100,16 +99,9 @@ impl PrivateCopies {
 impl Work {
     /// Device memory that the construct frees when it is done, aligned for private copies.
     fn allocate_for_launch(&mut self, size: usize) -> Result<DevicePtr> {
-        let request = AllocationRequest {
-            host: 0,
-            // Back ends align to 16 at least.
-            size: size + ALIGNMENT,
-            purpose: self.purpose(),
-            overwritten: false,
-            label: Label::NONE,
-        };
-        let memory = self.device.allocate(self.opened, &self.site, &request)?;
-        self.temporaries.push(Storage { memory, block: None, range: None });
+        // Back ends align to 16 at least.
+        let memory = self.construct.allocate(0, size + ALIGNMENT, false, Label::NONE)?;
+        self.in_use.add_memory(memory);
         Ok(DevicePtr(memory.0.next_multiple_of(ALIGNMENT)))
     }
 
@@ -120,31 +112,31 @@ impl Work {
             return Ok(DevicePtr::NULL);
         }
         let size = size_of_val(arguments);
-        if self.packs()
-            && let Some(place) = self.pack_room(size)?
-            && self.pack_copy(arguments.as_ptr().addr(), place, size)
+        if self.construct.packs()
+            && let Some(place) = self.operations.pack.room(&self.construct, size)?
+            && self.operations.pack.copy_in(arguments.as_ptr().addr(), place, size)
         {
             return Ok(place);
         }
         let memory = self.allocate_for_launch(size)?;
         let bytes: Vec<u8> = arguments.iter().flat_map(|argument| argument.to_ne_bytes()).collect();
-        self.copy_bytes_to(bytes.into(), memory, Label::NONE)?;
+        self.operations.copy_bytes_to(&self.construct, bytes.into(), memory, Label::NONE)?;
         Ok(memory)
     }
+}
 
-    /// OpenMP 6.0 section 7.9.6, corresponding-pointer initialisation: the private pointer
-    /// points to the pointee's storage if it has any, else where the host's does.
-    fn corresponding_pointer(&self, item: &Item) -> Box<[u8]> {
-        // SAFETY: the compiler says that a pointer or descriptor of this size is there.
-        let host = unsafe { std::slice::from_raw_parts(item.base as *const u8, item.size) };
-        if item.begin == 0 {
-            return host.into();
+/// OpenMP 6.0 section 7.9.6, corresponding-pointer initialisation: the private pointer
+/// points to the pointee's storage if it has any, else where the host's does.
+fn corresponding_pointer(construct: &Construct, item: &Item) -> Box<[u8]> {
+    // SAFETY: the compiler says that a pointer or descriptor of this size is there.
+    let host = unsafe { std::slice::from_raw_parts(item.base as *const u8, item.size) };
+    if item.begin == 0 {
+        return host.into();
+    }
+    match construct.table().lookup(item.begin, 0) {
+        Relation::Contained(entry) if entry.wait_allocated() => {
+            pointer_image(host, item.begin, entry.translate(item.begin))
         }
-        match self.device.table.lookup(item.begin, 0) {
-            Relation::Contained(entry) if entry.wait_allocated() => {
-                pointer_image(host, item.begin, entry.translate(item.begin))
-            }
-            _ => host.into(),
-        }
+        _ => host.into(),
     }
 }

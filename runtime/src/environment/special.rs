@@ -4,7 +4,7 @@
 
 use super::enter::structure_padding;
 use super::wanted::{Count, Wanted, mapped_by};
-use super::work::{AttachRequest, Held, Work};
+use super::work::{AttachRequest, Construct, Held, Work};
 use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
@@ -41,16 +41,16 @@ impl Work {
     /// and what others are about to remove.
     fn check_new(&self, item: &Item) -> Result<()> {
         let (Relation::Contained(entry) | Relation::Partial(entry)) =
-            self.device.table.lookup(item.begin, item.size)
+            self.construct.table().lookup(item.begin, item.size)
         else {
             return Ok(());
         };
-        let own = self.filling.iter().any(|filling| filling.entry == entry);
+        let own = self.unpublished.contains(entry);
         if own || entry.snapshot().is_none_or(|counts| counts.total() == 0) {
             return Ok(());
         }
         let wanted = HostRange { begin: item.begin, size: item.size, label: item.label };
-        Err(self.fail(ErrorKind::AlreadyPresent { wanted, mapped: mapped_by(entry) }))
+        Err(self.construct.fail(ErrorKind::AlreadyPresent { wanted, mapped: mapped_by(entry) }))
     }
 
     /// Makes a structure present as far as the next items are its members; they find it
@@ -61,7 +61,7 @@ impl Work {
         let item = items.item(index);
         let left = items.len() - index - 1;
         let Some(hull) = hull_of_members(items, index, &item) else {
-            return Err(self.damaged_structure(&item, index, left));
+            return Err(damaged_structure(&self.construct, &item, index, left));
         };
         let once = item.kind.has(MapKind::ONCE);
         let wanted = Wanted {
@@ -79,20 +79,15 @@ impl Work {
         if once {
             return Ok(Held { device, ..held });
         }
-        self.structures.push(held);
+        self.holdings.push_structure(held);
         Ok(Held { device, counted: None, ..held })
-    }
-
-    fn damaged_structure(&self, item: &Item, argument: usize, left: usize) -> Box<Error> {
-        let encoding = format!("a structure of {} members is followed by {left} items", item.size);
-        self.fail(ErrorKind::UnknownKind { label: item.label, encoding, argument })
     }
 
     /// Gives up the references to structures that their members have taken over.
     #[inline]
     pub(super) fn give_up_structures(&mut self) {
-        while let Some(held) = self.structures.pop() {
-            self.give_up_held(held);
+        while let Some(held) = self.holdings.pop_structure() {
+            self.in_use.give_up_held(&self.construct, held);
         }
     }
 
@@ -108,7 +103,7 @@ impl Work {
             if size > size_of::<usize>() && held.entry.is_some_and(|entry| is_behind(entry, pointer)) {
                 kind = kind.with(MapKind::ALWAYS);
             }
-            self.attachments.push(AttachRequest { pointer, pointee, size, kind });
+            self.attachments.request(AttachRequest { pointer, pointee, size, kind });
         }
         if item.kind.has(MapKind::RETURN_ADDRESS) {
             let base = if item.kind.has(MapKind::POINTER_AND_POINTEE) {
@@ -120,6 +115,11 @@ impl Work {
             items.return_address(index, held.device.0.wrapping_sub(item.begin.wrapping_sub(base)));
         }
     }
+}
+
+fn damaged_structure(construct: &Construct, item: &Item, argument: usize, left: usize) -> Box<Error> {
+    let encoding = format!("a structure of {} members is followed by {left} items", item.size);
+    construct.fail(ErrorKind::UnknownKind { label: item.label, encoding, argument })
 }
 
 /// Whether the device's descriptor may be of what a Fortran array was before: it is a variable that the

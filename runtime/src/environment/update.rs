@@ -1,5 +1,8 @@
 //! `target update`: moving data of present items (OpenMP 6.0 section 7.9.9).
 
+use super::enter::{check_kind, partly_present};
+use super::reports;
+use super::tell;
 use super::work::Work;
 use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events;
@@ -18,7 +21,7 @@ impl Work {
                 self.update_item(items, index)?;
                 continue;
             }
-            self.check_kind(items, &items.item(index), index)?;
+            check_kind(&self.construct, items, &items.item(index), index)?;
             let components = Components::of(items, index);
             (0..components.len()).try_for_each(|component| self.update_item(&components, component))?;
         }
@@ -27,7 +30,7 @@ impl Work {
 
     fn update_item(&mut self, items: &impl Items, index: usize) -> Result<()> {
         let item = &items.item(index);
-        self.check_kind(items, item, index)?;
+        check_kind(&self.construct, items, item, index)?;
         if item.kind.has(MapKind::LITERAL | MapKind::PRIVATE | MapKind::STRUCTURE | MapKind::DETACH) {
             return Ok(());
         }
@@ -37,18 +40,18 @@ impl Work {
         if item.size == 0 {
             return Ok(());
         }
-        let damaged = |reason| self.fail(ErrorKind::DamagedSection { label: item.label, reason });
+        let damaged = |reason| self.construct.fail(ErrorKind::DamagedSection { label: item.label, reason });
         let section = items.section(item).map_err(damaged)?;
         let (begin, size) = (section.hull().start, section.hull().len());
         if size == 0 {
             return Ok(());
         }
-        match self.recent.lookup(&self.device.table, begin, size) {
+        match self.lookups.recent.lookup(self.construct.table(), begin, size) {
             Relation::Contained(_) => {}
             Relation::Absent => return self.nothing_to_update(item, begin, size),
             // Rows that are mapped one by one.
             Relation::Partial(_) => {
-                if section.runs() > self.device.table.bytes_in(begin, begin + size) as u64 {
+                if section.runs() > self.construct.table().bytes_in(begin, begin + size) as u64 {
                     return self.nothing_to_update(item, begin, size);
                 }
             }
@@ -57,38 +60,38 @@ impl Work {
     }
 
     fn update_section(&mut self, item: &Item, host: usize, size: usize) -> Result<()> {
-        let entry = match self.recent.lookup(&self.device.table, host, size) {
+        let entry = match self.lookups.recent.lookup(self.construct.table(), host, size) {
             Relation::Contained(entry) => entry,
             Relation::Partial(entry) if item.kind.has(MapKind::WHOLE) => {
                 let wanted = HostRange { begin: host, size, label: item.label };
-                return Err(self.partly_present(entry, wanted));
+                return Err(partly_present(&self.construct, entry, wanted));
             }
             _ => return self.nothing_to_update(item, host, size),
         };
         // Another thread may end the mapping meanwhile: the storage stays until the copies are done.
         // One use does for all rows of a section, of which there may be more than can be counted.
-        if self.unmapping.last() != Some(&entry) {
+        if self.in_use.last() != Some(entry) {
             match entry.begin_use() {
                 None => return self.nothing_to_update(item, host, size),
-                Some(counted) => self.unmapping.extend(counted.then_some(entry)),
+                Some(counted) => self.in_use.add_all(counted.then_some(entry).into_iter()),
             }
         }
         // Only then is there a point to wait for in the stream, where memory may be allocated in order, too.
         if !entry.wait_filled() {
             return self.nothing_to_update(item, host, size);
         }
-        self.wait_until_ready(entry)?;
+        self.operations.order.wait_until_ready(&self.construct, entry)?;
         if events::observed() {
-            self.tell_found(entry, host, size);
+            tell::found(&self.construct, entry, host, size);
         }
         if size == 0 {
             return Ok(());
         }
         if item.kind.has(MapKind::TO) {
-            self.copy_in(entry, host, size, item.label)?;
+            self.operations.copy_in(&self.construct, entry, host, size, item.label)?;
         }
         if item.kind.has(MapKind::FROM) {
-            self.copy_out(entry, host, size, item.label)?;
+            self.operations.copy_out(&self.construct, entry, host, size, item.label)?;
         }
         Ok(())
     }
@@ -96,16 +99,16 @@ impl Work {
     /// OpenMP 5.2 section 5.9: no assignment for an item that is not present, an error
     /// with `present`.
     fn nothing_to_update(&self, item: &Item, host: usize, size: usize) -> Result<()> {
-        if self.unified_shared_memory {
+        if self.construct.has_unified_shared_memory() {
             return Ok(());
         }
         let wanted = HostRange { begin: host, size, label: item.label };
         if !item.kind.has(MapKind::PRESENT) {
             if size != 0 && !item.kind.has(MapKind::IF_PRESENT) {
-                self.tell_never_mapped(wanted, MappedAction::Update);
+                reports::never_mapped(&self.construct, wanted, MappedAction::Update);
             }
             return Ok(());
         }
-        Err(self.fail(ErrorKind::NotPresent { wanted, near: self.device.near(host) }))
+        Err(self.construct.fail(ErrorKind::NotPresent { wanted, near: self.construct.device().near(host) }))
     }
 }

@@ -5,7 +5,8 @@
 //! [`Ready`](gangway_present::ReadyRef), until the construct is done and takes the point
 //! back. From then on an entry costs its users one load.
 
-use super::{Filling, Work};
+use super::construct::Construct;
+use super::unpublished::{Filling, Unpublished};
 use crate::error::Result;
 use gangway_backend::EventHandle;
 use gangway_present::StreamRef;
@@ -26,32 +27,41 @@ pub(in crate::environment) struct Order {
     behind_queues: bool,
 }
 
-impl Work {
-    /// Orders this work's stream behind the copies that fill the entry.
+impl Order {
+    /// Orders the construct's stream behind the copies that fill the entry.
     #[inline]
-    pub(in crate::environment) fn wait_until_ready(&mut self, entry: EntryRef<'static>) -> Result<()> {
-        match self.stream {
-            Some(stream) if !entry.is_ready() && !self.has_filled(entry) => self.wait_in(stream, entry),
+    pub(in crate::environment) fn wait_until_ready(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+    ) -> Result<()> {
+        match construct.stream() {
+            Some(stream) if !entry.is_ready() && !self.has_filled(entry) => {
+                self.wait_in(construct, stream, entry)
+            }
             _ => Ok(()),
         }
     }
 
-    /// Orders this work's stream behind blocking queues: to be called before each operation, as a
-    /// construct without any waits for nobody.
+    /// Orders the construct's stream behind blocking queues: to be called before each operation,
+    /// as a construct without any waits for nobody.
     #[inline]
-    pub(crate) fn come_behind_queues(&mut self) -> std::result::Result<(), gangway_backend::Error> {
-        if self.queued || !self.device.has_blocking_queues() || self.order.behind_queues {
+    pub(in crate::environment) fn come_behind_queues(
+        &mut self,
+        construct: &Construct,
+    ) -> gangway_backend::Result<()> {
+        if construct.is_queued() || !construct.device().has_blocking_queues() || self.behind_queues {
             return Ok(());
         }
-        self.order_behind_queues()
+        self.order_behind_queues(construct)
     }
 
     #[cold]
-    fn order_behind_queues(&mut self) -> std::result::Result<(), gangway_backend::Error> {
-        let Some(stream) = self.stream else { return Ok(()) };
-        self.order.behind_queues = true;
-        for queue in self.device.busy_blocking_queues() {
-            self.order.recorded.extend(queue.precede(self.opened, stream)?);
+    fn order_behind_queues(&mut self, construct: &Construct) -> gangway_backend::Result<()> {
+        let Some(stream) = construct.stream() else { return Ok(()) };
+        self.behind_queues = true;
+        for queue in construct.device().busy_blocking_queues() {
+            self.recorded.extend(queue.precede(construct.opened(), stream)?);
         }
         Ok(())
     }
@@ -59,93 +69,99 @@ impl Work {
     /// Whether the construct itself has filled the entry: that stands before in its stream.
     #[inline]
     fn has_filled(&self, entry: EntryRef<'static>) -> bool {
-        self.order.own.is_some_and(|own| entry.has_point(own))
+        self.own.is_some_and(|own| entry.has_point(own))
     }
 
     #[cold]
-    fn wait_in(&mut self, stream: StreamRef, entry: EntryRef<'static>) -> Result<()> {
+    fn wait_in(&mut self, construct: &Construct, stream: StreamRef, entry: EntryRef<'static>) -> Result<()> {
         let Some(ready) = entry.pin_ready() else { return Ok(()) };
-        if self.order.own == Some(ready) || self.order.awaited.contains(&ready) {
-            self.leave(ready, 1);
+        if self.own == Some(ready) || self.awaited.contains(&ready) {
+            construct.leave_point(ready, 1);
             return Ok(());
         }
         let waited = self.wait_for(stream, ready.point());
         match waited {
-            Ok(()) => self.order.awaited.push(ready),
-            Err(_) => self.leave(ready, 1),
+            Ok(()) => self.awaited.push(ready),
+            Err(_) => construct.leave_point(ready, 1),
         }
-        waited.map_err(|error| self.device.backend_error(error))
+        waited.map_err(|error| construct.device().backend_error(error))
     }
 
-    fn wait_for(
-        &mut self,
-        stream: StreamRef,
-        point: Point,
-    ) -> std::result::Result<(), gangway_backend::Error> {
+    fn wait_for(&mut self, stream: StreamRef, point: Point) -> gangway_backend::Result<()> {
         let event = match point {
             Point::Event(event) => event,
             Point::EndOf(other) => {
                 let event = other.record()?;
-                self.order.recorded.push(event);
+                self.recorded.push(event);
                 event
             }
         };
         stream.wait(event)
     }
 
-    /// Says from when on other streams may use what this construct has created, or waits
+    /// Says from when on other streams may use what the construct has created, or waits
     /// for its copies where the device has no events.
     ///
     /// Behind the copies of a region its kernel follows, for which nobody else should have
     /// to wait: they end in an event. So does what is in a queue, as other constructs follow,
     /// and the program may destroy it. Nothing follows the copies of a data construct in its
     /// stream, so whoever needs an event records one there; usually nobody does.
-    pub(in crate::environment) fn settle_copies(&mut self) -> Result<()> {
-        let Some(stream) = self.stream else { return Ok(()) };
-        if !self.opened.capabilities.events {
-            return self.settle();
+    pub(in crate::environment) fn settle_copies(
+        &mut self,
+        construct: &Construct,
+        unpublished: &Unpublished,
+    ) -> Result<()> {
+        let Some(stream) = construct.stream() else { return Ok(()) };
+        if !construct.opened().capabilities.events {
+            return construct.settle();
         }
-        let point = if self.is_region || self.queued {
+        let point = if construct.is_region() || construct.is_queued() {
             let event = stream.record();
-            Point::Event(event.map_err(|error| self.device.backend_error(error))?)
+            Point::Event(event.map_err(|error| construct.device().backend_error(error))?)
         } else {
             Point::EndOf(stream)
         };
-        let ready = self.device.table.begin_ready(point, self.filling.len());
-        self.order.own = Some(ready);
-        for filling in &self.filling {
-            filling.entry.set_ready(ready);
-        }
+        let ready = construct.table().begin_ready(point, unpublished.own_entries());
+        self.own = Some(ready);
+        unpublished.set_ready(ready);
         Ok(())
     }
 
-    /// What the construct has filled is published: its point is to be taken back from it.
-    pub(in crate::environment) fn note_filled(&mut self) {
-        match (self.order.own, self.order.entries.is_empty()) {
-            (None, _) => self.filling.clear(),
-            (_, true) => std::mem::swap(&mut self.order.entries, &mut self.filling),
-            (_, false) => self.order.entries.append(&mut self.filling),
-        }
+    /// Publishes what the construct has filled. Its point is to be taken back from that.
+    pub(in crate::environment) fn publish(&mut self, unpublished: &mut Unpublished) {
+        unpublished.publish();
+        self.take_published(unpublished);
     }
 
     /// What the construct has filled has been published for it, with that point.
-    pub(in crate::environment) fn have_filled(&mut self, own: ReadyRef<'static>) {
-        self.order.own = Some(own);
-        self.note_filled();
+    pub(in crate::environment) fn note_published(
+        &mut self,
+        unpublished: &mut Unpublished,
+        own: ReadyRef<'static>,
+    ) {
+        self.own = Some(own);
+        self.take_published(unpublished);
+    }
+
+    fn take_published(&mut self, unpublished: &mut Unpublished) {
+        match self.own {
+            None => unpublished.forget_published(),
+            Some(_) => unpublished.give_published(&mut self.entries),
+        }
     }
 
     /// The point of what the construct has created.
     #[inline]
-    pub(in crate::environment) fn own_point(&self) -> Option<ReadyRef<'static>> {
-        self.order.own
+    pub(super) fn own_point(&self) -> Option<ReadyRef<'static>> {
+        self.own
     }
 
     /// The operations are done: nobody has to wait for them any more, and they do not wait.
     /// So many of the entries have given the point up already.
     #[inline]
-    pub(in crate::environment) fn retire(&mut self, taken: usize) {
-        if let Some(ready) = self.order.own.take() {
-            let entries = &mut self.order.entries;
+    pub(super) fn retire(&mut self, construct: &Construct, taken: usize) {
+        if let Some(ready) = self.own.take() {
+            let entries = &mut self.entries;
             // Mostly all, of a region whose data nobody else has.
             let retired = if taken == entries.len() {
                 0
@@ -153,27 +169,14 @@ impl Work {
                 entries.iter().filter(|filled| filled.entry.retire(ready)).count()
             };
             entries.clear();
-            self.leave(ready, retired + taken + 1);
+            construct.leave_point(ready, retired + taken + 1);
         }
-        while let Some(ready) = self.order.awaited.pop() {
-            self.leave(ready, 1);
+        while let Some(ready) = self.awaited.pop() {
+            construct.leave_point(ready, 1);
         }
-        while let Some(event) = self.order.recorded.pop() {
-            self.destroy_event(event);
+        while let Some(event) = self.recorded.pop() {
+            construct.destroy_event(event);
         }
-        self.order.behind_queues = false;
-    }
-
-    /// Gives up so many uses of a point.
-    #[cold]
-    pub(in crate::environment) fn leave(&self, ready: ReadyRef<'static>, uses: usize) {
-        if let Some(Point::Event(event)) = self.device.table.leave(ready, uses) {
-            self.destroy_event(event);
-        }
-    }
-
-    /// Nothing can be done about an event that cannot be destroyed.
-    fn destroy_event(&self, event: EventHandle) {
-        let _ = self.opened.device.destroy_event(event);
+        self.behind_queues = false;
     }
 }

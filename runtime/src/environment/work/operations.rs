@@ -1,0 +1,318 @@
+//! The operations that a construct issues to its stream, and its copies above all.
+//!
+//! Attached pointers are not data: a copy to the device must not put host
+//! addresses into them, a copy from the device must not put device addresses into
+//! the host's (OpenMP 6.0 section 7.9.6). So copies go around them: one large copy
+//! and a repair would be fewer operations, but leave wrong addresses for a while
+//! where other threads, or kernels in other streams, may look.
+
+use super::construct::Construct;
+use super::order::Order;
+use super::pack::Pack;
+use crate::error::{ErrorKind, Result};
+use crate::events::{self, Step};
+use gangway_backend::{DevicePtr, Stream};
+use gangway_present::Label;
+use gangway_present::{Attachment, EntryRef, OwedCopy};
+
+/// What a construct issues: in which order, what of it goes together, and what it reads.
+///
+/// Every operation comes behind the queues that stand before it. A copy of what is small goes into
+/// the construct's block where it can.
+#[derive(Default)]
+pub(in crate::environment) struct Operations {
+    pub(in crate::environment) order: Order,
+    pub(in crate::environment) pack: Pack,
+    /// Host buffers that copies in flight read from.
+    buffers: Vec<Box<[u8]>>,
+}
+
+impl Operations {
+    /// Whether nothing has been issued that needs an end of its own.
+    #[inline]
+    pub(super) fn leave_nothing(&self) -> bool {
+        self.buffers.is_empty() && !self.pack.has_block()
+    }
+
+    /// All copies are done: their buffers are not needed any more.
+    pub(super) fn free_buffers(&mut self) {
+        self.buffers.clear();
+    }
+
+    /// Copies `[host, host + size)` to the entry's storage.
+    #[inline]
+    pub(in crate::environment) fn copy_in(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        let label = declared(entry, label);
+        if size != 0 && !entry.has_attachments() {
+            return self.copy_to(construct, host, entry.translate(host), size, label);
+        }
+        around(host, size, entry.attachments_in(host, host + size), |begin, length| {
+            self.copy_to(construct, begin, entry.translate(begin), length, label)
+        })
+    }
+
+    /// Copies the entry's storage to `[host, host + size)`.
+    #[inline]
+    pub(in crate::environment) fn copy_out(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        let label = declared(entry, label);
+        if size != 0 && !entry.has_attachments() {
+            return self.copy_from(construct, host, entry.translate(host), size, label);
+        }
+        around(host, size, entry.attachments_in(host, host + size), |begin, length| {
+            self.copy_from(construct, begin, entry.translate(begin), length, label)
+        })
+    }
+
+    /// Copies a value as it is now: into the image of the construct's block, or from bytes
+    /// of the runtime's own.
+    pub(in crate::environment) fn copy_value_to(
+        &mut self,
+        construct: &Construct,
+        value: &[u8],
+        device: DevicePtr,
+        label: Label,
+    ) -> Result<()> {
+        if construct.packs() && self.pack.is_to_be_sent(device, value.len()) {
+            return self.copy_to(construct, value.as_ptr().addr(), device, value.len(), label);
+        }
+        self.copy_bytes_to(construct, value.into(), device, label)
+    }
+
+    /// Copies bytes of the runtime's own, which are kept until the copy is done.
+    pub(in crate::environment) fn copy_bytes_to(
+        &mut self,
+        construct: &Construct,
+        bytes: Box<[u8]>,
+        device: DevicePtr,
+        label: Label,
+    ) -> Result<()> {
+        let (host, size) = (bytes.as_ptr().addr(), bytes.len());
+        self.buffers.push(bytes);
+        self.copy_to(construct, host, device, size, label)
+    }
+
+    /// Writes a pointer of an entry that others may use, and waits until it has been written.
+    #[cold]
+    pub(in crate::environment) fn write_at_once(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        content: Box<[u8]>,
+        device: DevicePtr,
+    ) -> Result<()> {
+        self.order.wait_until_ready(construct, entry)?;
+        self.copy_bytes_to(construct, content, device, entry.label())?;
+        construct.settle()
+    }
+
+    #[inline]
+    pub(in crate::environment) fn copy_to(
+        &mut self,
+        construct: &Construct,
+        host: usize,
+        device: DevicePtr,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        let copied = if events::observed() {
+            let step = || Step::ToDevice { host, device, size, label };
+            watched(construct, step, || self.send(construct, host, device, size))
+        } else {
+            self.send(construct, host, device, size)
+        };
+        copied.map_err(|error| construct.fail(ErrorKind::Transfer(error)))
+    }
+
+    #[inline]
+    fn copy_from(
+        &mut self,
+        construct: &Construct,
+        host: usize,
+        device: DevicePtr,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        let copied = if events::observed() {
+            let step = || Step::FromDevice { host, device, size, label };
+            watched(construct, step, || self.fetch(construct, host, device, size))
+        } else {
+            self.fetch(construct, host, device, size)
+        };
+        copied.map_err(|error| construct.fail(ErrorKind::Transfer(error)))
+    }
+
+    #[inline]
+    fn send(
+        &mut self,
+        construct: &Construct,
+        host: usize,
+        device: DevicePtr,
+        size: usize,
+    ) -> gangway_backend::Result<()> {
+        if construct.packs() && self.pack.copy_in(host, device, size) {
+            return Ok(());
+        }
+        self.order.come_behind_queues(construct)?;
+        // SAFETY: the host range is the program's list item (or a buffer that is kept until the
+        // operations are done), the device range its storage.
+        unsafe { construct.at_stream().copy_to_device(device, host as *const u8, size) }
+    }
+
+    #[inline]
+    fn fetch(
+        &mut self,
+        construct: &Construct,
+        host: usize,
+        device: DevicePtr,
+        size: usize,
+    ) -> gangway_backend::Result<()> {
+        if construct.packs() && self.pack.copy_out(host, device, size) {
+            return Ok(());
+        }
+        self.order.come_behind_queues(construct)?;
+        // SAFETY: as in `send`.
+        unsafe { construct.at_stream().copy_from_device(host as *mut u8, device, size) }
+    }
+
+    /// Sends what has been put into the block.
+    #[inline]
+    pub(in crate::environment) fn send_pack(&mut self, construct: &Construct) -> Result<()> {
+        if self.pack.has_block() { self.send_image(construct) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn send_image(&mut self, construct: &Construct) -> Result<()> {
+        let Self { order, pack, .. } = self;
+        let Some((image, to)) = pack.take_unsent() else { return Ok(()) };
+        order
+            .come_behind_queues(construct)
+            // SAFETY: the image is not touched, and the block kept, until the work is complete.
+            .and_then(|()| unsafe { construct.at_stream().copy_to_device(to, image.as_ptr(), image.len()) })
+            .map_err(|error| construct.fail(ErrorKind::Transfer(error)))
+    }
+
+    /// Fetches what is to be copied back with the block.
+    #[inline]
+    pub(in crate::environment) fn fetch_pack(&mut self, construct: &Construct) -> Result<()> {
+        if self.pack.has_parts_out() { self.fetch_block(construct) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn fetch_block(&mut self, construct: &Construct) -> Result<()> {
+        let (to, from, size) = self.pack.begin_fetch(construct);
+        let issued = self.order.come_behind_queues(construct).and_then(|()| {
+            // SAFETY: the landing place is not touched, and the block kept, until the work is
+            // complete.
+            unsafe { construct.at_stream().copy_from_device(to, from, size) }
+        });
+        issued.map_err(|error| {
+            self.pack.forget_fetched();
+            construct.fail(ErrorKind::Transfer(error))
+        })
+    }
+}
+
+/// Does something as a step that observers see.
+#[cold]
+fn watched(
+    construct: &Construct,
+    step: impl Fn() -> Step<'static>,
+    operation: impl FnOnce() -> gangway_backend::Result<()>,
+) -> gangway_backend::Result<()> {
+    let (number, site) = (construct.device().number(), construct.site());
+    events::operation(number, &site, construct.place(), step, operation)
+}
+
+/// Makes the copies that have been left to the last construct that is done with an entry, which
+/// this one is. They are done when this returns.
+#[cold]
+pub(super) fn make_owed_copies(construct: &Construct, entry: EntryRef<'static>) -> Result<()> {
+    let mut result = Ok(());
+    for OwedCopy { begin, size, label } in entry.take_owed_copies() {
+        let label = declared(entry, label);
+        let pointers = entry.attachments_in(begin, begin + size);
+        let copied = around(begin, size, pointers, |host, size| {
+            let (number, site) = (construct.device().number(), construct.site());
+            let device = entry.translate(host);
+            let step = || Step::FromDevice { host, device, size, label };
+            // SAFETY: as in `send`; the copy is waited for.
+            let fetch =
+                |stream: &dyn Stream| unsafe { stream.copy_from_device(host as *mut u8, device, size) };
+            let copy = || construct.device().at_once(construct.opened(), fetch);
+            events::step(number, &site, step, copy, |_| step())
+                .map_err(|error| construct.fail(ErrorKind::Transfer(error)))
+        });
+        result = result.and(copied);
+    }
+    result
+}
+
+/// What is copied is (part of) what the entry was declared as.
+fn declared(entry: EntryRef<'static>, label: Label) -> Label {
+    if entry.label() == Label::NONE { label } else { entry.label() }
+}
+
+/// Calls `copy` for the parts of `[host, host + size)` that are not attached pointers.
+#[cold]
+fn around(
+    host: usize,
+    size: usize,
+    mut attachments: Vec<Attachment>,
+    mut copy: impl FnMut(usize, usize) -> Result<()>,
+) -> Result<()> {
+    attachments.sort_unstable_by_key(|attachment| attachment.host_pointer);
+    let end = host + size;
+    let mut begin = host;
+    for attachment in attachments {
+        if attachment.host_pointer > begin {
+            copy(begin, attachment.host_pointer - begin)?;
+        }
+        begin = begin.max(attachment.host_pointer + attachment.host_content.len());
+    }
+    if begin < end { copy(begin, end - begin) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_between_pointers() {
+        let pointer = |host_pointer, length: usize| Attachment {
+            host_pointer,
+            device_pointer: DevicePtr(0),
+            host_content: vec![0; length].into(),
+            device_content: vec![0; length].into(),
+            count: 0,
+            busy: false,
+            pointee: None,
+        };
+        let parts = |pointers| {
+            let mut parts = Vec::new();
+            around(100, 40, pointers, |begin, length| {
+                parts.push((begin, length));
+                Ok(())
+            })
+            .unwrap();
+            parts
+        };
+        assert_eq!(parts(vec![]), [(100, 40)]);
+        assert_eq!(parts(vec![pointer(120, 8), pointer(100, 8)]), [(108, 12), (128, 12)]);
+        assert_eq!(parts(vec![pointer(132, 24)]), [(100, 32)]);
+        assert_eq!(parts(vec![pointer(96, 8), pointer(104, 36)]), []);
+    }
+}
