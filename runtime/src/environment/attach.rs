@@ -253,17 +253,6 @@ impl Work {
         self.construct.table().detached(entry, pointer);
         written
     }
-
-    /// Writes what other threads have attached inside the entries this construct
-    /// fills, now that it will not copy over it any more.
-    #[inline]
-    pub(super) fn write_left(&mut self) -> Result<()> {
-        let Self { construct, operations, unpublished, .. } = self;
-        unpublished.seal(operations.pack.block(), |attachment, label| {
-            let Attachment { device_content, device_pointer, .. } = attachment;
-            operations.copy_value_to(construct, device_content, *device_pointer, label)
-        })
-    }
 }
 
 /// The entry that contains a range, with its storage known.

@@ -1,5 +1,6 @@
 //! Making list items present.
 
+use super::create::without_entry;
 use super::reports;
 use super::tell;
 use super::wanted::{Count, Wanted, mapped_by};
@@ -8,7 +9,6 @@ use crate::error::{Error, ErrorKind, HostRange, Result};
 use crate::events::{self, MappingChange};
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
-use gangway_backend::RangeChange;
 use gangway_present::Label;
 use gangway_present::{Counter, EntryRef, Relation};
 use gangway_sync::back_off;
@@ -299,7 +299,7 @@ impl Work {
                         || wanted.size == 0
                         || wanted.begin == 0
                         || wanted.kind.has(MapKind::PRESENT | MapKind::IF_PRESENT))
-                        && let Some(held) = self.without_entry(wanted)?
+                        && let Some(held) = without_entry(&self.construct, wanted)?
                     {
                         return Ok(held);
                     }
@@ -372,157 +372,11 @@ impl Work {
         Ok(Some(held))
     }
 
-    /// The cases in which an absent item gets no entry, if this is one.
-    #[cold]
-    fn without_entry(&mut self, wanted: &Wanted) -> Result<Option<Held>> {
-        // An optional dummy argument that is absent: flang gives it the size of a present one. There is nothing
-        // to map, and the region sees that it is absent. In other languages it is a mistake.
-        if wanted.begin == 0 && wanted.label.location().is_some_and(|location| location.is_fortran()) {
-            return Ok(Some(Held::host(0)));
-        }
-        if self.construct.has_unified_shared_memory() && !wanted.kind.has(MapKind::CLOSE) && wanted.size != 0
-        {
-            if events::observed() {
-                events::tell(|o| {
-                    o.host_address_used(self.construct.device().number(), wanted.begin, wanted.size)
-                });
-            }
-            let Wanted { begin, size, label, .. } = *wanted;
-            self.construct.notice(begin, size, RangeChange::UsedInPlace, label);
-            return Ok(Some(Held::host(wanted.begin)));
-        }
-        if wanted.kind.has(MapKind::PRESENT) {
-            let near = self.construct.device().near(wanted.begin);
-            return Err(self.construct.fail(ErrorKind::NotPresent { wanted: wanted.range(), near }));
-        }
-        let nothing = wanted.size == 0 || wanted.kind.has(MapKind::IF_PRESENT);
-        if nothing && self.construct.is_region() && !wanted.kind.has(MapKind::IF_PRESENT) {
-            reports::host_pointer(&self.construct, wanted);
-        }
-        Ok(nothing.then_some(Held::host(wanted.begin)))
-    }
-
-    /// Makes an entry for what was absent at that version of the table. It holds a reference of
-    /// the construct that made it, whether or not this item would have counted on an existing
-    /// one. `None`: another thread was faster.
-    fn create(&mut self, wanted: &Wanted, version: usize) -> Result<Option<EntryRef<'static>>> {
-        let Wanted { begin, size, padding, label, .. } = *wanted;
-        check_memory(&self.construct, wanted)?;
-        let new = wanted.new_entry();
-        // Where it is part of a block, storage costs no call and is there before the entry.
-        let part = if self.construct.packs() {
-            self.operations.pack.part_for_entry(&self.construct, size, padding)?
-        } else {
-            None
-        };
-        let Ok(entry) = self.construct.table().insert_absent(&new, version, part) else {
-            part.into_iter().for_each(|part| self.operations.pack.take_part_back(part));
-            return Ok(None);
-        };
-        self.lookups.note_inserted(self.construct.table(), version, begin, size);
-        if self.construct.is_region() {
-            entry.set_region_of(gangway_sync::this_thread());
-        }
-        let copy = wanted.kind.has(MapKind::TO);
-        match part {
-            Some(part) if events::observed() => {
-                tell::part(&self.construct, part, padding + size, begin, label)
-            }
-            Some(_) => {}
-            None => self.allocate_for(entry, wanted, copy)?,
-        }
-        if wanted.count == Count::Once {
-            self.holdings.count_once(entry);
-        }
-        let mapped = RangeChange::Mapped(entry.translate(begin));
-        self.construct.notice(begin, size, mapped, label);
-        self.unpublished.add(entry, copy);
-        if events::observed()
-            && let Some(counts) = entry.snapshot()
-        {
-            tell::entry(&self.construct, MappingChange::Created, entry, wanted, counts);
-        }
-        if copy && let Err(error) = self.operations.copy_in(&self.construct, entry, begin, size, label) {
-            self.drop_held(Held::of_new(entry, wanted));
-            return Err(error);
-        }
-        Ok(Some(entry))
-    }
-
-    /// Gives a new entry device memory of its own.
-    fn allocate_for(&mut self, entry: EntryRef<'static>, wanted: &Wanted, copy: bool) -> Result<()> {
-        let Wanted { begin: host, padding, label, .. } = *wanted;
-        let size = padding + wanted.size;
-        let overwritten = copy && padding == 0;
-        match self.construct.allocate(host, size, overwritten, label) {
-            Ok(allocation) => {
-                entry.set_allocation(allocation, padding);
-                Ok(())
-            }
-            Err(error) => {
-                self.construct.table().abandon(entry);
-                Err(error)
-            }
-        }
-    }
-
-    fn drop_held(&mut self, held: Held) {
+    /// Gives up what an item had when something else about it has failed.
+    pub(super) fn drop_held(&mut self, held: Held) {
         self.publish_quietly();
         self.in_use.give_up_held(&self.construct, held);
     }
-
-    /// Publishes what this construct created, then waits for what others have not. Small
-    /// data goes to the device here.
-    ///
-    /// Where all was present, and by nobody else's construct, nothing is left to do.
-    #[inline(always)]
-    pub(crate) fn publish(&mut self) -> Result<()> {
-        if self.unpublished.is_empty() && !self.operations.pack.has_block() {
-            return Ok(());
-        }
-        self.publish_new()
-    }
-
-    #[inline(never)]
-    fn publish_new(&mut self) -> Result<()> {
-        if !self.unpublished.has_own() {
-            self.operations.send_pack(&self.construct)?;
-            self.publish_deferred();
-        }
-        if self.unpublished.has_own() {
-            self.write_left()?;
-            self.operations.send_pack(&self.construct)?;
-            self.operations.order.settle_copies(&self.construct, &self.unpublished)?;
-            self.operations.order.publish(&mut self.unpublished);
-        }
-        while let Some(entry) = self.unpublished.pop_awaited() {
-            // False means that another thread deleted it; the item stays usable
-            // as far as the program's own order of constructs makes it so.
-            if entry.wait_filled() {
-                self.operations.order.wait_until_ready(&self.construct, entry)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Publishes without further ado, for a construct that is given up.
-    pub(super) fn publish_quietly(&mut self) {
-        // The failure that led here is what the caller reports.
-        let _ = self.write_left();
-        self.operations.order.publish(&mut self.unpublished);
-        self.unpublished.await_nothing();
-    }
-}
-
-/// A range that ends beyond the last address is no range, and data at null can neither be
-/// read nor written.
-#[inline]
-fn check_memory(construct: &Construct, wanted: &Wanted) -> Result<()> {
-    let copied = wanted.kind.has(MapKind::TO | MapKind::FROM) && wanted.size != 0;
-    if (wanted.begin != 0 || !copied) && wanted.begin.checked_add(wanted.size).is_some() {
-        return Ok(());
-    }
-    Err(construct.fail(ErrorKind::NoMemory { wanted: wanted.range() }))
 }
 
 /// Every kind has to be one that the runtime knows.
@@ -558,14 +412,6 @@ pub(super) fn partly_present(
     wanted: HostRange,
 ) -> Box<Error> {
     construct.fail(ErrorKind::PartlyPresent { wanted, mapped: mapped_by(entry) })
-}
-
-impl Held {
-    /// What an item holds whose entry has been made for it.
-    fn of_new(entry: EntryRef<'static>, wanted: &Wanted) -> Self {
-        let device = entry.translate(wanted.begin);
-        Self { entry: Some(entry), device, counted: Some(wanted.kind.counter()) }
-    }
 }
 
 /// Bytes to put before a structure's mapped part, so that its members keep the

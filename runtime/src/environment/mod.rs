@@ -22,9 +22,11 @@
 mod attach;
 mod cells;
 mod count;
+mod create;
 mod enter;
 mod exit;
 mod private;
+mod publish;
 mod reports;
 mod special;
 mod tell;
