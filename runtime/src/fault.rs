@@ -18,7 +18,7 @@ use gangway_present::{EntryRef, Phase, Relation};
 /// Lower addresses are offsets from a null pointer.
 const NULL_ZONE: usize = 1 << 16;
 
-/// How far behind a pointer's value an access may have been made through it.
+/// How far from a pointer's value, or from a variable, an access may have been meant for it.
 const REACH: usize = 1 << 30;
 
 const MAP_THE_POINTER: &str =
@@ -36,6 +36,12 @@ impl Mapped {
         let (begin, end) = (entry.host_begin(), entry.host_end());
         let host = HostRange { begin, size: end.checked_sub(begin)?, label: entry.label() };
         Some(Self { device: entry.translate(begin).0, host })
+    }
+
+    /// Whether a device address is in its storage, or not far from it.
+    fn is_near(&self, address: usize) -> bool {
+        let (begin, end) = (self.device, self.device.saturating_add(self.host.size));
+        (begin.saturating_sub(REACH)..end.saturating_add(REACH)).contains(&address)
     }
 
     /// `8 bytes after the end of `, of a range of this size at `begin`.
@@ -80,9 +86,11 @@ fn describe(access: &Access, near: &str, mapped: &[Mapped]) -> (Vec<String>, Opt
             None => (plainly(), None),
         };
     }
-    // An access beyond the end of one may be nearer to the next one.
-    let below = mapped.iter().filter(|one| one.device <= address).max_by_key(|one| one.device);
-    let above = mapped.iter().filter(|one| one.device > address).min_by_key(|one| one.device);
+    // An access beyond the end of one may be nearer to the next one. Where each buffer of a device has
+    // addresses of its own, all others are far away.
+    let near_by = || mapped.iter().filter(|one| one.is_near(address));
+    let below = near_by().filter(|one| one.device <= address).max_by_key(|one| one.device);
+    let above = near_by().filter(|one| one.device > address).min_by_key(|one| one.device);
     let line = |one: &Mapped| {
         let side = one.side(one.device, address);
         format!("{what}: {side}{}, which is mapped at {:#x}", one.host, one.device)
@@ -288,6 +296,9 @@ mod tests {
         assert!(!at(0x1fff_ffff).contains("`b`"));
         assert!(at(0x2000_0004).contains(": 4 bytes into `a` "));
         assert!(at(0x2000_0004).ends_with("\nfor the driver 0x20000004 is freed"));
+        // Neither is what was meant.
+        let far = "write of 4 bytes at 0x100000000: in no buffer";
+        assert_eq!(lines(1 << 32, false, "in no buffer"), far);
         let nothing = describe(&access(0x2000_0004, false), "freed", &[]);
         assert_eq!(nothing, (vec!["write of 4 bytes at 0x20000004: freed".to_owned()], None));
     }

@@ -3,103 +3,17 @@
 
 mod support;
 
-use gangway_runtime::present::EntryRef;
-use gangway_runtime::{DataOperation, ErrorKind, MapKind};
+use gangway_runtime::{DataOperation, MapKind};
 use proptest::prelude::*;
 use support::cases;
-use support::clauses::{Addresses, Arena, Step, any_step, compute};
+use support::clauses::{Step, any_step};
+use support::comparison::compare_with_model;
 use support::construct::{ListItem, World};
 use support::device::Options;
-use support::model::{Failure, Model};
 
-fn failure(kind: &ErrorKind) -> Failure {
-    match kind {
-        ErrorKind::PartlyPresent { .. } => Failure::PartlyPresent,
-        ErrorKind::NotPresent { .. } => Failure::NotPresent,
-        ErrorKind::UnknownKind { .. } => Failure::UnknownKind,
-        other => panic!("not an error of the specification's: {other}"),
-    }
-}
-
-fn compare_with_model(options: Options, steps: &[Step]) -> Result<(), TestCaseError> {
+fn compare(options: Options, steps: &[Step]) -> Result<(), TestCaseError> {
     let (world, mock) = World::mock(options);
-    let mut arena = Box::new(Arena(std::array::from_fn(|i| i as u8)));
-    let address = arena.0.as_ptr().addr();
-    compute(&mut arena.0, address, 5, 0);
-    let arena: *mut [u8] = &raw mut arena.0;
-    // SAFETY: the arena lives to the end of the function; between constructs
-    // nobody else uses it.
-    let host = || unsafe { &mut *arena };
-    let mut model = Model::new(host());
-    let addresses = Addresses(address);
-    // Beginnings do not delete.
-    let (begin, any) = (MapKind::DELETE, MapKind::ALLOC);
-    for (number, step) in steps.iter().enumerate() {
-        if options.pooled {
-            let storage = |entry: &EntryRef<'_>| {
-                (entry.translate(entry.host_begin()), entry.host_end() - entry.host_begin())
-            };
-            let mapped: Vec<_> = world.device.table.entries().iter().map(storage).collect();
-            mock.queues().memory.poison_except(&mapped);
-        }
-        let (got, expected) = match step {
-            Step::Host { variable, value } => {
-                compute(host(), address, *variable, *value);
-                compute(&mut model.host, address, *variable, *value);
-                (Ok(()), Ok(()))
-            }
-            Step::Begin(clauses) => {
-                let items = addresses.items(clauses, begin, false);
-                (world.data(DataOperation::Begin, &items), model.enter(&items).map(|_| ()))
-            }
-            Step::End(clauses) => {
-                let items = addresses.items(clauses, any, false);
-                (world.data(DataOperation::End, &items), model.exit(&items, None))
-            }
-            Step::Update(clauses) => {
-                let items = addresses.items(clauses, any, false);
-                (world.data(DataOperation::Update, &items), model.update(&items))
-            }
-            Step::Launch(clauses) => {
-                let items = addresses.items(clauses, begin, true);
-                (world.launch(&items), model.launch(&items))
-            }
-        };
-        let got = got.map_err(|error| failure(&error.kind));
-        prop_assert_eq!(got, expected, "outcome of step {}: {:?}", number, step);
-        prop_assert_eq!(world.mapped(), model.mapped(), "counts after step {}: {:?}", number, step);
-        for byte in 0..host().len() {
-            prop_assert_eq!(
-                host()[byte],
-                model.host[byte],
-                "host byte {} after step {}: {:?}",
-                byte,
-                number,
-                step
-            );
-        }
-        for range in &model.ranges {
-            let storage = gangway_runtime::memory::mapped_address(world.device, range.begin).unwrap();
-            let data = mock.read(storage, range.data.len());
-            for (offset, (&got, &expected)) in data.iter().zip(&range.data).enumerate() {
-                let at = range.begin + offset;
-                if !range.pointers.iter().any(|&pointer| (pointer..pointer + 8).contains(&at)) {
-                    let byte = at - address;
-                    prop_assert_eq!(got, expected, "device byte {} after step {}: {:?}", byte, number, step);
-                }
-            }
-        }
-        let violations = std::mem::take(&mut mock.queues().memory.violations);
-        prop_assert!(violations.is_empty(), "step {}: {:?}: {:#?}", number, step, violations);
-    }
-    for (begin, end, dynamic, hold) in world.mapped() {
-        let item = |bits| ListItem::section(begin, end - begin, bits);
-        let mut items = vec![item(MapKind::HOLD); hold as usize];
-        items.extend((dynamic > 0).then_some(item(MapKind::DELETE)));
-        world.data(DataOperation::End, &items).unwrap();
-    }
-    mock.assert_all_freed();
-    Ok(())
+    compare_with_model(&world, &*mock, steps)
 }
 
 proptest! {
@@ -107,32 +21,32 @@ proptest! {
 
     #[test]
     fn synchronous_device(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::SYNCHRONOUS, &steps)?;
+        compare(Options::SYNCHRONOUS, &steps)?;
     }
 
     #[test]
     fn lazy_device(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::LAZY, &steps)?;
+        compare(Options::LAZY, &steps)?;
     }
 
     #[test]
     fn lazy_device_with_a_pool(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::LAZY_POOLED, &steps)?;
+        compare(Options::LAZY_POOLED, &steps)?;
     }
 
     #[test]
     fn lazy_device_that_packs(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::LAZY_PACKED, &steps)?;
+        compare(Options::LAZY_PACKED, &steps)?;
     }
 
     #[test]
     fn lazy_device_with_memory_in_stream_order(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::LAZY_IN_STREAM, &steps)?;
+        compare(Options::LAZY_IN_STREAM, &steps)?;
     }
 
     #[test]
     fn lazy_device_without_events(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::LAZY_WITHOUT_EVENTS, &steps)?;
+        compare(Options::LAZY_WITHOUT_EVENTS, &steps)?;
     }
 }
 
@@ -141,12 +55,12 @@ proptest! {
 
     #[test]
     fn device_with_a_thread(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::WORKER, &steps)?;
+        compare(Options::WORKER, &steps)?;
     }
 
     #[test]
     fn device_with_a_thread_that_packs(steps in prop::collection::vec(any_step(), 1..24)) {
-        compare_with_model(Options::WORKER_PACKED, &steps)?;
+        compare(Options::WORKER_PACKED, &steps)?;
     }
 }
 

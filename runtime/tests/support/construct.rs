@@ -100,14 +100,27 @@ pub struct World {
 
 impl World {
     pub fn with(backend: Box<dyn Backend>) -> Self {
+        Self::of(
+            backend,
+            Registration {
+                key: 1,
+                images: vec![b"MOCK"],
+                entries: vec![HostEntry {
+                    kind: EntryKind::Kernel,
+                    address: REGION,
+                    name: INCREMENT,
+                    size: 0,
+                }],
+                ..Registration::default()
+            },
+        )
+    }
+
+    /// The same for a program with this library.
+    pub fn of(backend: Box<dyn Backend>, library: Registration) -> Self {
         let runtime: &'static Runtime = Box::leak(Box::new(Runtime::new()));
         runtime.add_backend(backend);
-        runtime.register(Registration {
-            key: 1,
-            images: vec![b"MOCK"],
-            entries: vec![HostEntry { kind: EntryKind::Kernel, address: REGION, name: INCREMENT, size: 0 }],
-            ..Registration::default()
-        });
+        runtime.register(library);
         Self { runtime, device: runtime.device(0, &Site::NONE).unwrap() }
     }
 

@@ -151,6 +151,11 @@ impl Mock {
         std::mem::take(&mut self.calls.lock().unwrap().notices)
     }
 
+    /// Whether the runtime keeps memory of it.
+    pub fn is_pooled(&self) -> bool {
+        self.options.pooled
+    }
+
     /// Whether nothing is left to do in any stream.
     pub fn is_all_done(&self) -> bool {
         self.queues().is_all_done()

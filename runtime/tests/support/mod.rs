@@ -7,6 +7,7 @@
 //! | [`streams`] | asynchronous execution: as late as possible, or on a thread of its own |
 //! | [`device`] | the back end itself |
 //! | [`clauses`] | random programs of map clauses |
+//! | [`comparison`] | such programs, run on a device and on the model |
 //! | [`construct`] | list items and constructs, as a front end passes them |
 //! | [`model`] | what the specification says should happen |
 //! | [`null`] | a back end that only counts |
@@ -15,6 +16,7 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 pub mod clauses;
+pub mod comparison;
 pub mod construct;
 pub mod device;
 pub mod memory;
