@@ -1,6 +1,6 @@
 //! What programs have allocated by a routine, so that a wrong call to free it is named.
 //!
-//! Plain device memory is recorded on request only (`OFFLOAD_TRACK_ALLOCATION_TRACES`), with
+//! Plain device memory is recorded on request only ([`track_allocations`]), with
 //! the places of its allocation and deallocation: without it [`memory`](crate::memory) asks
 //! one relaxed atomic, and back ends still tell what they did not allocate. The other kinds
 //! are rare and always recorded, as a back end may treat all kinds alike.
@@ -145,28 +145,36 @@ impl WrongFree {
         traces.retain(|(_, trace)| trace.0.is_some());
         Box::new(Self { address, wanted, what, traces })
     }
+
+    /// The kind of memory that it is instead, if that is the mistake.
+    #[must_use]
+    pub fn other_kind(&self) -> Option<AllocationKind> {
+        if let Mistake::OtherKind(was) = self.what { Some(was) } else { None }
+    }
+
+    /// Whether more would be known if all allocations were [recorded](track_allocations).
+    #[must_use]
+    pub fn lacks_traces(&self) -> bool {
+        self.traces.is_empty() && !TRACKING.load(Ordering::Relaxed)
+    }
 }
 
-/// How to see more.
-pub(crate) const TRACES_HELP: &str =
-    "\n  help: OFFLOAD_TRACK_ALLOCATION_TRACES=1 shows where memory was allocated and freed";
-
-/// A kind of memory and the routine that frees it.
-pub(crate) const fn names(kind: AllocationKind) -> (&'static str, &'static str) {
+/// A kind of memory.
+pub(crate) const fn name(kind: AllocationKind) -> &'static str {
     match kind {
-        AllocationKind::Device => ("device memory", "omp_target_free"),
-        AllocationKind::Host => ("pinned host memory", "llvm_omp_target_free_host"),
-        AllocationKind::Shared => ("shared memory", "llvm_omp_target_free_shared"),
+        AllocationKind::Device => "device memory",
+        AllocationKind::Host => "pinned host memory",
+        AllocationKind::Shared => "shared memory",
     }
 }
 
 impl fmt::Display for WrongFree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wanted = self.wanted.map_or("host memory", |kind| names(kind).0);
+        let wanted = self.wanted.map_or("host memory", name);
         write!(f, "cannot free {:#x} as {wanted}: ", self.address)?;
         match self.what {
             Mistake::FreedAlready => f.write_str("it has been freed already")?,
-            Mistake::OtherKind(was) => f.write_str(&format!("it is {}", names(was).0))?,
+            Mistake::OtherKind(was) => write!(f, "it is {}", name(was))?,
             Mistake::OtherDevice(device) => write!(f, "it was allocated on device {device}")?,
             Mistake::Unknown => f.write_str("no routine returned it, or it has been freed since")?,
         }
@@ -174,14 +182,9 @@ impl fmt::Display for WrongFree {
             write!(f, "\n  {heading}{trace}")?;
         }
         match self.what {
-            Mistake::OtherKind(was) => write!(f, "\n  help: {} frees it", names(was).1)?,
-            Mistake::OtherDevice(device) => write!(f, "\n  help: free it on device {device}")?,
-            Mistake::FreedAlready | Mistake::Unknown => {}
+            Mistake::OtherDevice(device) => write!(f, "\n  help: free it on device {device}"),
+            Mistake::OtherKind(_) | Mistake::FreedAlready | Mistake::Unknown => Ok(()),
         }
-        if self.traces.is_empty() && !TRACKING.load(Ordering::Relaxed) {
-            f.write_str(TRACES_HELP)?;
-        }
-        Ok(())
     }
 }
 

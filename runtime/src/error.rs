@@ -1,9 +1,10 @@
-//! Failures of the runtime, in the user's words.
+//! Failures of the runtime.
 //!
-//! A message says what was asked for, what was found, where in the source, which
-//! variable, and what to do next. It is only put together when it is shown.
+//! A message says what was asked for, what was found, where in the source and which
+//! variable. It is only put together when it is shown. What to do next stands here where it is the
+//! same in every language; how a language or a compiler says it, its front end adds
+//! (`frontends/frontend/src/words.rs`).
 
-use crate::advice;
 use crate::allocations::{self, WrongFree};
 use gangway_backend::{AllocationKind, SourceLocation};
 use gangway_present::Label;
@@ -370,19 +371,42 @@ fn list(f: &mut fmt::Formatter<'_>, heading: &str, items: &[impl fmt::Display]) 
     items.iter().try_for_each(|item| write!(f, "\n    {item}"))
 }
 
-impl fmt::Display for Error {
+/// Where an error happened, in words that stand before what happened.
+struct Place<'e>(&'e Error);
+
+impl Error {
+    /// Its construct and its device: `file:line:column: in function: device 0: `, as far as they are known.
+    #[must_use]
+    pub fn place(&self) -> impl fmt::Display {
+        Place(self)
+    }
+}
+
+impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(at) = &self.construct {
+        let Self(Error { construct, device, .. }) = self;
+        if let Some(at) = construct {
             write!(f, "{}:{}:{}: ", at.file, at.line, at.column)?;
             if !at.function.is_empty() {
                 write!(f, "in {}: ", at.function)?;
             }
         }
-        if self.device >= 0 {
-            write!(f, "device {}: ", self.device)?;
+        if *device >= 0 {
+            write!(f, "device {device}: ")?;
         }
-        self.kind.fmt(f)
+        Ok(())
     }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.place(), self.kind)
+    }
+}
+
+/// A pointer, whose name may be known.
+pub(crate) fn pointer(member: Option<&str>) -> String {
+    member.map_or("the pointer".to_owned(), |name| format!("`{name}`, the pointer"))
 }
 
 /// What a construct was to do with an item that has to be mapped for that.
@@ -398,15 +422,14 @@ pub enum MappedAction {
 
 const MAY_PIN: &str = "system and driver bound what a process may pin (`ulimit -l`): pin less, or use ordinary \
                        memory, which every copy can use";
-const UNMAP_BY_ADDRESS: &str = "an item is unmapped by the address it was mapped with";
+const UNMAP_BY_ADDRESS: &str = "\n  help: an item is unmapped by the address it was mapped with";
 
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchDevice { number, available } => write!(
                 f,
-                "there is no device {number}: this program has {available} device(s), numbered from 0\n  \
-                 help: check the device clause, OMP_DEFAULT_DEVICE and omp_get_num_devices()"
+                "there is no device {number}: this program has {available} device(s), numbered from 0"
             ),
             Self::NoDevices { images, backends } => {
                 f.write_str(match images.is_empty() {
@@ -416,19 +439,17 @@ impl fmt::Display for ErrorKind {
                 })?;
                 list(f, "images in the program", images)?;
                 list(f, "back ends", backends)?;
-                f.write_str(match backends.is_empty() {
-                    true => "\n  help: GANGWAY_DEVICE chooses back ends; without it all of them are used",
-                    false => {
-                        "\n  help: compile for one of these with -fopenmp-targets= or --offload-arch= \
-                         (GCC: -foffload=)"
-                    }
-                })
+                if backends.is_empty() {
+                    f.write_str(
+                        "\n  help: GANGWAY_DEVICE chooses back ends; without it all of them are used",
+                    )?;
+                }
+                Ok(())
             }
             Self::NoImage { backend, images, devices } => {
                 write!(f, "the program has no image for this {backend} device")?;
                 list(f, "images in the program", images)?;
-                list(f, "devices", devices)?;
-                f.write_str("\n  help: add the device's type to -fopenmp-targets=, or choose another device")
+                list(f, "devices", devices)
             }
             Self::Forked => f.write_str(
                 "the device was in use when the process was forked, and its back end does not work in the \
@@ -449,18 +470,7 @@ impl fmt::Display for ErrorKind {
                 "the target region at host address {address:#x} belongs to no registered image\n  \
                  help: the library it is in may have been closed"
             ),
-            Self::NoKernel(source) => {
-                write!(f, "the target region's kernel is missing: {source}")?;
-                match source {
-                    // clang's number of a lambda, which it counts otherwise for devices.
-                    gangway_backend::Error::NoSuchSymbol { name } if name.contains("$_") => f.write_str(
-                        "\n  help: clang leaves out the kernel of a template that takes a lambda where other \
-                         lambdas or tasks are in regions of the same function; make the lambda in a function \
-                         of its own",
-                    ),
-                    _ => Ok(()),
-                }
-            }
+            Self::NoKernel(source) => write!(f, "the target region's kernel is missing: {source}"),
             Self::NoMemory { wanted } if wanted.begin == 0 => write!(
                 f,
                 "{wanted} cannot be mapped: its address is null\n  \
@@ -475,15 +485,11 @@ impl fmt::Display for ErrorKind {
             Self::Scattered { items: [(one, on), (other, elsewhere)] } => write!(
                 f,
                 "{one} is present on device {on} and {other} on device {elsewhere}\n  \
-                 note: with GANGWAY_BALANCE a construct runs where its data is, and this one needs both\n  \
-                 help: map them in one construct, or name the device of each construct (device clause)"
+                 note: with GANGWAY_BALANCE a construct runs where its data is, and this one needs both"
             ),
-            Self::PartlyPresent { wanted, mapped } => write!(
-                f,
-                "{wanted} is only partly present on the device\n  already mapped: {mapped}\n  \
-                 help: a list item must be wholly inside what is mapped or wholly outside it \
-                 (OpenMP 6.0, map clause); map the larger section first, or unmap the smaller one"
-            ),
+            Self::PartlyPresent { wanted, mapped } => {
+                write!(f, "{wanted} is only partly present on the device\n  already mapped: {mapped}")
+            }
             Self::AlreadyMapped { wanted, mapped } => write!(
                 f,
                 "{wanted} cannot be associated: it is mapped or associated already, at least in part\n  \
@@ -497,21 +503,17 @@ impl fmt::Display for ErrorKind {
             ),
             Self::NotPresent { wanted, near } => {
                 write!(f, "{wanted} must be present on the device and is not")?;
-                list(f, "mapped nearby", near)?;
-                f.write_str(
-                    "\n  help: map it with target data or target enter data before, or drop `present`",
-                )
+                list(f, "mapped nearby", near)
             }
-            // In libgomp's words.
             Self::NotAttached { pointer, within: None } => write!(
                 f,
-                "attach count underflow: the pointer at {pointer:#x} has been detached as often as it was attached\n  \
+                "the pointer at {pointer:#x} has been detached as often as it was attached\n  \
                  help: detach it once for each time that it is attached"
             ),
             Self::NotAttached { pointer, within: Some(structure) } => write!(
                 f,
-                "no attachment counters for struct {structure}: the pointer at {pointer:#x} is to be detached, and \
-                 none in there has been attached\n  help: attach it before"
+                "the pointer at {pointer:#x} is to be detached, and none in {structure} has been attached\n  \
+                 help: attach it before"
             ),
             Self::HostPointer { pointer, near } => {
                 match pointer.label.name() {
@@ -523,54 +525,43 @@ impl fmt::Display for ErrorKind {
                 }
                 let begin = pointer.begin;
                 write!(f, " keeps the host's address {begin:#x}: what it points to is not mapped")?;
-                list(f, "mapped nearby", near)?;
-                f.write_str(
-                    "\n  help: map what the region uses of it, as in map(tofrom: p[0:n]); \
-                     CPU devices reach the host's memory all the same, GPUs do not",
-                )
+                list(f, "mapped nearby", near)
             }
             Self::PartlyMapped { wanted, parts } => {
                 write!(f, "{wanted} is only partly mapped, and the region may use all of it")?;
-                list(f, "mapped", parts)?;
-                write!(f, "\n  help: {}", advice::map_all_of(wanted.label))
+                list(f, "mapped", parts)
             }
             Self::InnerPointer { holder, offset, value, member } => write!(
                 f,
                 "{} at byte {offset} of {holder} keeps the host's address {value:#x}: what it points to is not \
-                 mapped\n  help: if the region uses it, {}; CPU devices reach the host's memory all the same, GPUs do not",
-                advice::pointer(member.as_deref()),
-                advice::map_pointee(holder.label, member.as_deref())
+                 mapped",
+                pointer(member.as_deref())
             ),
             Self::NeverMapped { wanted, action, near } => {
                 let (what, help) = match action {
                     MappedAction::Unmap => ("mapped: there is nothing to unmap", UNMAP_BY_ADDRESS),
                     MappedAction::Delete => ("mapped: there is nothing to delete", UNMAP_BY_ADDRESS),
-                    MappedAction::Update => (
-                        "wholly mapped: nothing is updated",
-                        "map all of it with target data or target enter data before",
-                    ),
+                    MappedAction::Update => ("wholly mapped: nothing is updated", ""),
                 };
                 write!(f, "{wanted} is not {what}")?;
                 list(f, "mapped nearby", near)?;
-                write!(f, "\n  help: {help}")
+                f.write_str(help)
             }
             Self::OutOfMemory { memory, wanted, requested, mapped } => {
                 let (which, help) = match memory {
-                    AllocationKind::Device => (
-                        "device memory",
-                        "unmap what is not needed (target exit data), or work in smaller pieces",
-                    ),
-                    AllocationKind::Host => ("pinned memory of the host", MAY_PIN),
+                    AllocationKind::Device => ("device memory", None),
+                    AllocationKind::Host => ("pinned memory of the host", Some(MAY_PIN)),
                     AllocationKind::Shared => (
                         "memory that host and device share",
-                        "free what is not needed, or work in smaller pieces",
+                        Some("free what is not needed, or work in smaller pieces"),
                     ),
                 };
                 write!(f, "out of {which}: {requested} bytes wanted")?;
                 if wanted.begin != 0 {
                     write!(f, " for {wanted}")?;
                 }
-                write!(f, ", {mapped} bytes mapped already\n  help: {help}")
+                write!(f, ", {mapped} bytes mapped already")?;
+                help.map_or(Ok(()), |help| write!(f, "\n  help: {help}"))
             }
             Self::Pin { wanted, source } => {
                 write!(f, "{wanted} cannot be pinned: {source}\n  help: ")?;
@@ -618,26 +609,23 @@ impl fmt::Display for ErrorKind {
             ),
             Self::GroupMemory { kernel, wanted, most: 0, fixed: 0 } => write!(
                 f,
-                "kernel {kernel} cannot have {wanted} bytes of dynamic group memory per team: the device has \
-                 none\n  help: say what it is to do without, dyn_groupprivate(fallback(null): ...), or run it on a GPU"
+                "kernel {kernel} cannot have {wanted} bytes of dynamic group memory per team: the device has none"
             ),
             Self::GroupMemory { kernel, wanted, most, fixed } => write!(
                 f,
                 "kernel {kernel} cannot have {wanted} bytes of dynamic group memory per team: the device has \
-                 {most} for it, besides {fixed} of its own\n  \
-                 help: ask for less in the ompx_dyn_cgroup_mem or dyn_groupprivate clause"
+                 {most} for it, besides {fixed} of its own"
             ),
             Self::WrongFree(mistake) => mistake.fmt(f),
             // Our own back ends name the address and what is wrong with it, drivers do not.
             Self::NotFreed { source: source @ gangway_backend::Error::Device { code: 0, .. }, .. } => {
-                write!(f, "{source}{}", allocations::TRACES_HELP)
+                source.fmt(f)
             }
             Self::NotFreed { address, kind, source } => write!(
                 f,
                 "cannot free {address:#x} as {}: {source}\n  note: it may have been freed already, or no routine has \
-                 returned it{}",
-                allocations::names(*kind).0,
-                allocations::TRACES_HELP
+                 returned it",
+                allocations::name(*kind)
             ),
             Self::Backend(source) => source.fmt(f),
             Self::UnknownKind { label, encoding, argument } => {
@@ -664,10 +652,9 @@ impl fmt::Display for ErrorKind {
                     "{wanted} has been mapped more often than can be counted\n  help: unmap it as often as it is mapped"
                 )
             }
-            Self::Requires { clause } => write!(
-                f,
-                "'#pragma omp requires {clause}' is not used in every translation unit that has target regions"
-            ),
+            Self::Requires { clause } => {
+                write!(f, "not every part of the program that has target regions requires {clause}")
+            }
         }
     }
 }
@@ -679,23 +666,12 @@ mod tests {
     use super::ErrorKind;
 
     #[test]
-    fn a_lambdas_kernel_that_clang_leaves_out_is_told_from_others() {
-        let told = |name: &str| {
-            ErrorKind::NoKernel(gangway_backend::Error::NoSuchSymbol { name: name.to_owned() }).to_string()
-        };
-        assert!(
-            told("__omp_offloading_1_2__Z4eachIZ4mainE3$_0ElT_i_l3").contains("\n  help: clang leaves out")
-        );
-        assert!(!told("__omp_offloading_1_2_main_l3").contains("help"));
-    }
-
-    #[test]
     fn nothing_is_to_be_compiled_for_devices_that_nobody_wants() {
         let told = |backends: &[&str]| {
             let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
             ErrorKind::NoDevices { images: owned(&["PTX"]), backends: owned(backends) }.to_string()
         };
-        assert!(told(&["cpu"]).contains("help: compile for one of these"));
+        assert!(!told(&["cpu"]).contains("help"));
         assert!(told(&[]).contains("help: GANGWAY_DEVICE chooses"));
     }
 }

@@ -5,9 +5,8 @@
 //! without any other lock and without a call of a back end. The construct's own entries are
 //! still there then.
 
-use crate::advice;
 use crate::device::Device;
-use crate::error::{Error, ErrorKind, HostRange};
+use crate::error::{self, Error, ErrorKind, HostRange};
 use crate::inside;
 use crate::items::{Item, Items};
 use crate::map_kind::MapKind;
@@ -153,11 +152,34 @@ fn named(label: Label, otherwise: &str) -> String {
     format!("{name}{declared}")
 }
 
+/// What a program has to map, so that its kernel can use what it was refused. Each language says it in
+/// its own way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// What a pointer of the region's own points to.
+    Pointee,
+    /// What a pointer inside of a variable points to, with the pointer.
+    InnerPointee {
+        /// The variable.
+        holder: Label,
+        /// What the user calls the pointer, if that is known.
+        member: Option<String>,
+    },
+    /// All of a structure.
+    Whole(Label),
+}
+
 impl Error {
     /// Says what the construct's items have to do with what its kernel has used: a structure that is
-    /// mapped in part, or the pointer through which it has used memory of the host.
+    /// mapped in part, or the pointer through which it has used memory of the host. `advise` has words
+    /// for what to do.
     #[cold]
-    pub fn explain(&mut self, device: Option<&Device>, items: &impl Items) {
+    pub fn explain(
+        &mut self,
+        device: Option<&Device>,
+        items: &impl Items,
+        advise: impl FnOnce(&Remedy) -> Option<String>,
+    ) {
         let Some(report) = self.kind.fault_report() else { return };
         // What is mapped has been named, with what to do.
         let Some(access) = report.access.filter(|access| access.address >= NULL_ZONE) else { return };
@@ -169,14 +191,14 @@ impl Error {
         } else {
             device.and_then(|device| device.partly_mapped(access, items))
         };
-        let Some((place, help)) = said else { return };
+        let Some((place, remedy)) = said else { return };
         report.place.push(place);
-        report.help.extend(help);
+        report.help.extend(remedy.as_ref().and_then(advise));
     }
 }
 
 /// A line about the place of an access, and what to do.
-type Explanation = (String, Option<String>);
+type Explanation = (String, Option<Remedy>);
 
 /// The pointer that the region has for itself.
 fn kept_pointer(access: Access, items: &impl Items) -> Option<Explanation> {
@@ -196,7 +218,7 @@ fn kept_pointer(access: Access, items: &impl Items) -> Option<Explanation> {
     let begin = item.begin;
     Some((
         format!("{name} keeps the host's address {begin:#x}: what it points to is not mapped"),
-        Some("map what the region uses of it, as in map(tofrom: p[0:n])".to_owned()),
+        Some(Remedy::Pointee),
     ))
 }
 
@@ -212,13 +234,13 @@ fn pointer_inside(access: Access, items: &impl Items) -> Option<Explanation> {
     let (item, offset, value) =
         pointers.filter(|(.., value)| reaches(*value)).max_by_key(|(.., value)| *value)?;
     let member = inside::member(item.label, offset);
-    let pointer = advice::pointer(member.as_deref());
+    let pointer = error::pointer(member.as_deref());
     Some((
         format!(
             "{pointer} at byte {offset} of {} keeps the host's address {value:#x}: what it points to is not mapped",
             named(item.label, "a mapped variable")
         ),
-        Some(advice::map_pointee(item.label, member.as_deref())),
+        Some(Remedy::InnerPointee { holder: item.label, member }),
     ))
 }
 
@@ -241,7 +263,7 @@ impl Device {
                     access.address.wrapping_sub(begin),
                     parts.join(", ")
                 );
-                (line, Some(advice::map_all_of(item.label)))
+                (line, Some(Remedy::Whole(item.label)))
             })
         })
     }

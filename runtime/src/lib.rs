@@ -31,7 +31,6 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `advice` | words that several messages have |
 //! | `map_kind` | what a construct wants done with an item |
 //! | `constants` | memory of the program that cannot be written |
 //! | `shape` | how large a launch is to be |
@@ -43,7 +42,7 @@
 //! | `requirements` | `requires` clauses |
 //! | [`allocations`] | memory that programs have allocated, and how it is freed wrongly |
 //! | [`events`] | what observers are told |
-//! | `error` | failures, in the user's words |
+//! | `error` | failures, and what went wrong in words |
 //! | `items` | list items in a front end's form |
 //! | `inside` | pointers inside of what is mapped |
 //! | `device` | a numbered device |
@@ -61,7 +60,6 @@
 //! | [`reverse`] | regions that run on the host |
 //! | `runtime` | devices, images and regions of a process |
 
-mod advice;
 pub mod allocations;
 mod constants;
 mod device;
@@ -94,6 +92,7 @@ mod turn;
 pub use device::Device;
 pub use environment::{report_never_mapped, treat_attach_auto_as_always};
 pub use error::{Damage, Error, ErrorKind, HostRange, MappedAction, Result};
+pub use fault::Remedy;
 pub use gangway_host_calls as host_calls;
 pub use gangway_host_calls::FunctionTable;
 pub use gangway_present as present;

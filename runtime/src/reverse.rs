@@ -43,7 +43,7 @@ pub struct Kind {
     pub attach: bool,
 }
 
-/// Why a region cannot have its data.
+/// Why a region cannot have its data. Front ends have the words for it.
 #[derive(Debug)]
 pub enum Refusal {
     /// A part of it is mapped on the device and a part is not.
@@ -54,27 +54,6 @@ pub enum Refusal {
     TooLarge { size: usize },
     /// A copy failed.
     Copy(Box<crate::error::Error>),
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Partly { begin, size } => write!(
-                f,
-                "a region of device(ancestor: 1) maps {size} bytes at {begin:#x}, of which only a part is mapped \
-                 on the device; map all of them, or none"
-            ),
-            Self::Absent { begin, size } => write!(
-                f,
-                "a region of device(ancestor: 1) maps {size} bytes at {begin:#x} as `present`, and they are not \
-                 mapped on the device"
-            ),
-            Self::TooLarge { size } => {
-                write!(f, "a region of device(ancestor: 1) maps {size} bytes, for which there is no room")
-            }
-            Self::Copy(error) => write!(f, "data of a region of device(ancestor: 1): {error}"),
-        }
-    }
 }
 
 /// Storage of the host's for one group.

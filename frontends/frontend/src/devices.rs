@@ -3,6 +3,7 @@
 use crate::environment::variable;
 use crate::host::{Host, Offload};
 use crate::state::RUNTIME;
+use crate::words::{Told, Words};
 use crate::{ending, message, policy};
 use gangway_runtime::Device;
 use gangway_runtime::events::Site;
@@ -46,12 +47,13 @@ pub fn ready(number: i64, site: &Site) -> gangway_runtime::Result<&'static Devic
 
 /// Tells once that the host runs all regions, and why: who has named a device is told without asking.
 #[cold]
-pub fn tell_without_devices(site: &Site) {
+pub fn tell_without_devices(site: &Site, words: &dyn Words) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if TOLD.swap(true, Ordering::Relaxed) {
         return;
     }
-    let why = RUNTIME.why_no_devices(site);
+    let error = RUNTIME.why_no_devices(site);
+    let why = Told(&error, words);
     let note = "the host runs the program's target regions";
     match asked_for() {
         Some(names) => message::print_line(format_args!(

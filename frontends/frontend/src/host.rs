@@ -3,6 +3,7 @@
 //! It has the internal control variables that the program can set, and the tasks. Each
 //! front end says how its own is asked ([`Host`]).
 
+use crate::words::Words;
 use gangway_backend::ForeignRuntime;
 use gangway_runtime::Error;
 use std::ffi::{CStr, c_void};
@@ -44,6 +45,9 @@ pub struct Dependences {
 pub trait Host {
     /// How an error ends the program.
     const END: End;
+
+    /// How users of its compiler are told of errors.
+    const WORDS: &dyn Words;
 
     /// `omp_invalid_device` of the compiler's header.
     const INVALID_DEVICE: i32 = -2;

@@ -10,6 +10,7 @@
 //!
 //! - an implementation of [`Host`](host::Host), which is named where its library is asked:
 //!   most routines, [`process::start`];
+//! - [`Words`](words::Words): what its users can do about errors;
 //! - one [`FrontEnd`](process::FrontEnd), its part in the start and end of the process;
 //! - a table of what it exports, made with [`export!`].
 //!
@@ -30,6 +31,7 @@
 //! | [`guard`] | the wall between Rust and C |
 //! | [`caller`] | exports, and where a call came from |
 //! | [`environment`] | variables of the environment |
+//! | [`words`] | errors in the words of a language and of its compiler |
 //! | [`host`] | what the host's library answers |
 //! | [`message`] | lines on standard error |
 //! | [`state`] | the one runtime |
@@ -66,3 +68,4 @@ pub mod repeats;
 pub mod state;
 mod steps;
 pub mod trace;
+pub mod words;

@@ -11,6 +11,7 @@ use crate::host::{End, Host, Offload};
 use crate::message;
 use crate::repeats::{self, Subject};
 use crate::state::RUNTIME;
+use crate::words::{self, Told, Words};
 use gangway_runtime::{Device, Error, ErrorKind, events};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -38,8 +39,9 @@ struct FirstHost {
 static HOST: OnceLock<FirstHost> = OnceLock::new();
 
 /// Has the policy asked of a front end's host library from now on, and errors end the program
-/// as with it, unless another front end came first.
+/// as with it, unless another front end came first. What is no front end's own is told in its words, too.
 pub(crate) fn ask_of<H: Host>() {
+    words::learn(H::WORDS);
     let _ = HOST.set(FirstHost { offload: H::target_offload, end: H::END });
 }
 
@@ -65,9 +67,9 @@ fn in_environment() -> Offload {
 }
 
 /// Decides about a failure: returns if the host may take over, ends the program
-/// if not.
+/// if not. The words are those of the front end whose construct has failed.
 #[cold]
-pub fn settle(error: &Error, device: Option<&Device>) {
+pub fn settle(error: &Error, device: Option<&Device>, words: &dyn Words) {
     let device = device.or_else(|| RUNTIME.device_unprepared(usize::try_from(error.device).ok()?));
     let nothing_lost = device.is_none_or(|device| !has_mapped_data(device));
     let host_may = match error.kind {
@@ -83,12 +85,14 @@ pub fn settle(error: &Error, device: Option<&Device>) {
     };
     if offload() == Offload::Mandatory || !host_may {
         if matches!(error.kind, ErrorKind::OutOfMemory { .. } | ErrorKind::Forked) && !nothing_lost {
-            end(how(), error, "\n  note: the host cannot take over, as the device holds data of the program");
+            let note = "\n  note: the host cannot take over, as the device holds data of the program";
+            end(how(), &Told(error, words), note);
         }
-        terminate(error);
+        terminate(error, words);
     }
     if repeats::is_first(Subject::HostTakesOver, error) {
-        message::print_line(format_args!("gangway: warning: {error}\n  note: the host takes over"));
+        let told = Told(error, words);
+        message::print_line(format_args!("gangway: warning: {told}\n  note: the host takes over"));
     }
 }
 
@@ -108,14 +112,14 @@ fn has_mapped_data(device: &Device) -> bool {
 /// Ends the program with an error message, as the stock library of its compiler does, after
 /// everything buffered has been written.
 #[cold]
-pub fn terminate(error: &Error) -> ! {
-    end(how(), error, "")
+pub fn terminate(error: &Error, words: &dyn Words) -> ! {
+    end(how(), &Told(error, words), "")
 }
 
 /// The same, in a way that is known.
 #[cold]
-pub fn terminate_by(way: End, error: &Error) -> ! {
-    end(way, error, "")
+pub fn terminate_by(way: End, error: &Error, words: &dyn Words) -> ! {
+    end(way, &Told(error, words), "")
 }
 
 /// Ends the program with a message about a mistake of its own that is no construct's.
@@ -131,7 +135,8 @@ pub fn mistake_by(way: End, text: std::fmt::Arguments<'_>) -> ! {
 }
 
 #[cold]
-fn end(way: End, error: &Error, reason: &str) -> ! {
+fn end(way: End, told: &Told<'_>, reason: &str) -> ! {
+    let Told(error, _) = told;
     let note = if offload() == Offload::Mandatory { "\n  note: OMP_TARGET_OFFLOAD=MANDATORY" } else { "" };
     let debug = match error.construct {
         None if error.device >= 0
@@ -145,7 +150,7 @@ fn end(way: End, error: &Error, reason: &str) -> ! {
         }
         _ => "",
     };
-    last_words(way, format_args!("gangway: error: {error}{reason}{note}{debug}"))
+    last_words(way, format_args!("gangway: error: {told}{reason}{note}{debug}"))
 }
 
 fn last_words(way: End, text: std::fmt::Arguments<'_>) -> ! {

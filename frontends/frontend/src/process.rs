@@ -10,6 +10,7 @@ use crate::host::Host;
 use crate::message::{self, print_line};
 use crate::repeats::Subject;
 use crate::state::RUNTIME;
+use crate::words::{self, Told};
 use crate::{ending, information, members, policy, profile, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
@@ -119,7 +120,7 @@ fn start_observers() {
     if is_on("GANGWAY_CHECK") {
         gangway_runtime::report_never_mapped(|error| {
             if repeats::is_first(Subject::Check, &error) {
-                print_line(format_args!("gangway: warning: {error}"));
+                print_line(format_args!("gangway: warning: {}", Told(&error, words::of_first())));
             }
         });
     }

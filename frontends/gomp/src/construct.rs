@@ -4,6 +4,7 @@ use crate::abi::{device, kind};
 use crate::libgomp::Libgomp;
 use crate::stack;
 use crate::table::{Construct, Table};
+use crate::words::WORDS;
 use gangway_frontend::devices::ready;
 use gangway_frontend::host::{Host, Offload};
 use gangway_frontend::state::RUNTIME;
@@ -62,7 +63,7 @@ impl Aim {
     #[inline]
     pub(crate) fn destination(self, purpose: Purpose, site: &Site, table: &Table<'_>) -> Destination<Place> {
         match self.by_load {
-            true => devices::chosen(self.device, purpose, site, table),
+            true => devices::chosen::<Libgomp>(self.device, purpose, site, table),
             false => Destination::Device(self.device.into()),
         }
     }
@@ -104,7 +105,7 @@ fn beyond_devices(number: i64, site: &Site) -> Destination {
     if policy::offload() == Offload::Mandatory
         && let Err(error) = ready(number, site)
     {
-        policy::terminate(&error);
+        policy::terminate(&error, WORDS);
     }
     Destination::Host(None)
 }

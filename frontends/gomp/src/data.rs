@@ -7,6 +7,7 @@ use crate::pending::Deferred;
 use crate::structured::Structured;
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, wait_for};
+use crate::words::WORDS;
 use gangway_frontend::construct::{self, UnderWay};
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy::settle;
@@ -163,7 +164,7 @@ impl Deferred for DeferredData {
         match issue(place, site, operation, &table) {
             Ok(under_way) => Some(Ok(under_way)),
             Err(error) => {
-                settle(&error, Some(device));
+                settle(&error, Some(device), WORDS);
                 None
             }
         }
@@ -207,7 +208,7 @@ fn perform(place: Place, site: Site, operation: DataOperation, table: &Table<'_>
     match issue(place, site, operation, table).and_then(UnderWay::complete) {
         Ok(()) => true,
         Err(error) => {
-            settle(&error, Some(device));
+            settle(&error, Some(device), WORDS);
             false
         }
     }

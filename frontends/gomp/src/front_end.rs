@@ -9,9 +9,11 @@ use crate::links;
 use crate::openacc::dimensions;
 use crate::pending;
 use crate::routine_tasks;
+use crate::words::WORDS;
 use gangway_backend::ForeignRuntime;
 use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
 use gangway_frontend::process::FrontEnd;
+use gangway_frontend::words::{Told, Words};
 use gangway_frontend::{environment, libraries, message, policy};
 use gangway_image::ptx_objects;
 use gangway_openacc::{profiling, property};
@@ -59,6 +61,7 @@ fn decide_default_device() {
 impl Host for Libgomp {
     /// As `gomp_fatal`.
     const END: End = End::Status;
+    const WORDS: &dyn Words = WORDS;
     const INVALID_DEVICE: i32 = device::INVALID;
     const DEFAULT_DEVICE: Option<i32> = Some(device::DEFAULT);
     const HOST_UID: &'static CStr = c"OMP_INITIAL_DEVICE";
@@ -94,7 +97,7 @@ impl Host for Libgomp {
             policy::mistake(format_args!("a routine was given omp_invalid_device"));
         }
         // As libgomp: the routine fails, and the program sees that.
-        message::debug(format_args!("{error}"));
+        message::debug(format_args!("{}", Told(error, WORDS)));
     }
 
     /// As libgomp's plugin for nvptx.

@@ -17,6 +17,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`abi`] | the C layouts and numbers |
+//! | `words` | errors in the words of GCC's users |
 //! | `debug` | what `GOMP_DEBUG` has printed |
 //! | `private_arrays` | first-private arrays with descriptors |
 //! | `links` | `declare target link` variables |
@@ -72,3 +73,4 @@ mod structured;
 pub mod table;
 pub mod target;
 pub mod tasks;
+mod words;

@@ -6,6 +6,7 @@
 //! construct does what is left to do of it. So all constructs end, even where no helper can be
 //! had.
 
+use crate::words::WORDS;
 use gangway_frontend::construct::UnderWay;
 use gangway_frontend::policy;
 use gangway_runtime::{Result, events};
@@ -151,7 +152,7 @@ impl Pending {
                 }
             }
             // The construct has returned: there is no host version left to run.
-            Some(Err(error)) => policy::terminate(&error),
+            Some(Err(error)) => policy::terminate(&error, WORDS),
         }
     }
 
@@ -214,7 +215,7 @@ impl Pending {
                 let completed = under_way.complete();
                 UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
                 if let Err(error) = completed {
-                    policy::terminate(&error);
+                    policy::terminate(&error, WORDS);
                 }
                 self.end();
                 true

@@ -8,6 +8,7 @@ use crate::links;
 use crate::open;
 use crate::openacc::dimensions;
 use crate::reverse;
+use crate::words::WORDS;
 use gangway_frontend::guard::guard;
 use gangway_frontend::state::RUNTIME;
 use gangway_frontend::{libraries, message, policy};
@@ -140,7 +141,7 @@ unsafe fn register(version: u32, host: &HostTable, data: *const c_void) {
         return;
     }
     if let Some(Err(error)) = requirements(required).map(|clauses| RUNTIME.require(clauses)) {
-        policy::terminate(&error);
+        policy::terminate(&error, WORDS);
     }
     let kernel = |(&address, function): (&usize, &abi::PtxFunction)| {
         // SAFETY: the caller's promise.

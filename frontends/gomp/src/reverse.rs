@@ -11,9 +11,11 @@
 
 use crate::abi::PtxFunction;
 use crate::abi::kind::*;
+use crate::words::WORDS;
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy;
 use gangway_frontend::state::routine;
+use gangway_openmp::words;
 use gangway_runtime::host_calls::MailCall;
 use gangway_runtime::memory::{self, Place};
 use gangway_runtime::reverse::{Item, Kind, Refusal, Region};
@@ -255,7 +257,7 @@ fn meaning(encoding: u8) -> Option<Meaning> {
 }
 
 fn refuse(refusal: &Refusal) -> ! {
-    policy::mistake(format_args!("{refusal}"))
+    policy::mistake(format_args!("{}", words::refusal(refusal, WORDS)))
 }
 
 fn damaged(device: &'static Device, what: std::fmt::Arguments<'_>) -> ! {

@@ -10,6 +10,7 @@ use crate::pending::Deferred;
 use crate::private_arrays::{self, Private};
 use crate::table::{Construct, Table};
 use crate::tasks::{defer, is_alone, wait_for};
+use crate::words::WORDS;
 use gangway_frontend::construct::{self, UnderWay};
 use gangway_frontend::devices::asked_for;
 use gangway_frontend::guard::guard;
@@ -174,7 +175,7 @@ impl Region {
         // SAFETY: the caller's promise.
         let shape = unsafe { asked(self.arguments) }.on(device);
         if let Err(mut error) = issue(device, place, site, host, table, &shape).and_then(UnderWay::complete) {
-            error.explain(Some(device), table);
+            error.explain(Some(device), table, |remedy| WORDS.remedy(remedy));
             hand_to_host(&error, device);
             ran_on_host(host, &site, Some(&error));
             // SAFETY: the caller's promise.
@@ -231,7 +232,7 @@ fn hand_to_host(error: &Error, device: &'static Device) {
     // A region that has been compiled for the host alone runs there.
     let for_host = matches!(error.kind, ErrorKind::UnknownRegion { .. });
     if !for_host || policy::offload() == Offload::Mandatory {
-        settle(error, Some(device));
+        settle(error, Some(device), WORDS);
     } else if let Some(names) = asked_for() {
         policy::tell_of_host(
             error,

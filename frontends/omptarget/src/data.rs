@@ -4,6 +4,7 @@ use crate::abi::{Ident, site};
 use crate::arrays::Arrays;
 use crate::devices::{destination, several};
 use crate::mapper::MapperFunction;
+use crate::words::WORDS;
 use crate::{ompt, tasks};
 use gangway_frontend::construct::Construct;
 use gangway_frontend::guard::guard;
@@ -42,7 +43,7 @@ impl Arrays {
             .perform(place, operation, &arguments)
             .and_then(|under_way| under_way.end_by(|job| tasks::finish(job, nowait, location.addr())));
         if let Err(error) = done {
-            settle(&error, Some(device));
+            settle(&error, Some(device), WORDS);
         }
     }
 }

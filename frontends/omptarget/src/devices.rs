@@ -2,6 +2,7 @@
 
 use crate::front_end::start;
 use crate::libomp::Libomp;
+use crate::words::WORDS;
 use gangway_frontend::devices::ready;
 use gangway_frontend::guard::guard;
 use gangway_frontend::policy;
@@ -20,7 +21,11 @@ pub(crate) fn destination(
     items: &impl Items,
 ) -> Destination<Place> {
     let destination = devices::destination::<Libomp>(number, site);
-    if number == DEFAULT_DEVICE { destination.balanced(purpose, site, items) } else { destination.as_it_is() }
+    if number == DEFAULT_DEVICE {
+        destination.balanced::<Libomp>(purpose, site, items)
+    } else {
+        destination.as_it_is()
+    }
 }
 
 /// Numbers of the devices that a special device number stands for: all, or those
@@ -53,7 +58,7 @@ pub extern "C" fn __tgt_print_device_info(device: i64) -> i32 {
                 }
                 1
             }
-            Err(error) => policy::terminate(&error),
+            Err(error) => policy::terminate(&error, WORDS),
         }
     })
 }

@@ -1,8 +1,10 @@
 //! LLVM's extensions of OpenMP's routines.
 
 use crate::libomp::Libomp;
+use crate::words::WORDS;
 use gangway_backend::AllocationKind;
 use gangway_frontend::guard::guard;
+use gangway_frontend::words::Told;
 use gangway_frontend::{information, message};
 use gangway_openmp::devices::{Named, named};
 use gangway_openmp::memory as routines;
@@ -67,7 +69,7 @@ pub unsafe extern "C" fn llvm_omp_target_lock_mem(
         match unsafe { memory::pin(device, pointer.addr(), size) } {
             Ok(address) => address.0 as *mut c_void,
             Err(error) => {
-                message::debug(format_args!("{error}"));
+                message::debug(format_args!("{}", Told(&error, WORDS)));
                 std::ptr::null_mut()
             }
         }
@@ -83,7 +85,7 @@ pub unsafe extern "C" fn llvm_omp_target_unlock_mem(pointer: *mut c_void, device
         let Named::Device(device) = named::<Libomp>(device) else { return };
         // SAFETY: the caller's promise.
         if let Err(error) = unsafe { memory::unpin(device, pointer.addr()) } {
-            message::debug(format_args!("{error}"));
+            message::debug(format_args!("{}", Told(&error, WORDS)));
         }
     });
 }

@@ -11,6 +11,7 @@
 
 use crate::abi::{SUCCESS, site};
 use crate::libomp::Libomp;
+use crate::words::WORDS;
 use gangway_frontend::construct::{Construct, UnderWay};
 use gangway_frontend::devices::ready;
 use gangway_frontend::guard::guard;
@@ -145,11 +146,11 @@ fn launch(function: usize, grid: Dimensions, block: Dimensions, words: &Words, s
     };
     // Devices are counted at the first question about them.
     omp_get_num_devices::<Libomp>();
-    let device = ready(Libomp::default_device(), &site).unwrap_or_else(|error| terminate(&error));
+    let device = ready(Libomp::default_device(), &site).unwrap_or_else(|error| terminate(&error, WORDS));
     let construct = Construct::untold(&site);
     let finished = construct.run(device, function, words, &shape).and_then(UnderWay::complete);
     if let Err(error) = finished {
-        terminate(&error);
+        terminate(&error, WORDS);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::arrays::Arrays;
 use crate::devices::several;
 use crate::libomp::Libomp;
 use crate::mapper::MapperFunction;
+use crate::words::WORDS;
 use crate::{ompt, section, tasks};
 use gangway_frontend::construct::Construct;
 use gangway_frontend::guard::guard;
@@ -89,7 +90,7 @@ unsafe fn run_where_chosen(
 ) -> i32 {
     // SAFETY: the compiler's arrays live until the call returns.
     let arguments = unsafe { Arrays::of(kernel).arguments() };
-    match chosen(default, Purpose::Region(host.addr()), &site, &arguments) {
+    match chosen::<Libomp>(default, Purpose::Region(host.addr()), &site, &arguments) {
         // SAFETY: the caller's promise.
         Destination::Device(place) => unsafe {
             run_on(place.device(), place, site, teams, thread_limit, host, kernel)
@@ -152,8 +153,8 @@ unsafe fn run_on(
         Err(mut error) => {
             let device_of_error =
                 usize::try_from(error.device).ok().and_then(|n| RUNTIME.device_unprepared(n));
-            error.explain(device_of_error, &arguments);
-            settle(&error, Some(device));
+            error.explain(device_of_error, &arguments, |remedy| WORDS.remedy(remedy));
+            settle(&error, Some(device), WORDS);
             ran_on_host(host.addr(), &site, Some(&error));
             FAIL
         }
@@ -176,7 +177,7 @@ fn fallback(flags: u64) -> GroupMemoryFallback {
 fn unknown(device: &'static Device, site: &Site, host: *const c_void, kernel: &KernelArguments) -> i32 {
     let kind = ErrorKind::UnknownLaunch { version: kernel.version, newest: KernelArguments::CLANG_23 };
     let error = Error::new(kind, device.number(), site.location());
-    settle(&error, Some(device));
+    settle(&error, Some(device), WORDS);
     ran_on_host(host.addr(), site, Some(&error));
     FAIL
 }

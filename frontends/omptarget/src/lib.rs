@@ -15,6 +15,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `words` | errors in the words of clang's users |
 //! | `map_type` | the bits of map types |
 //! | [`mapper`] | `__tgt_push_mapper_component`, `__tgt_mapper_num_components` |
 //! | [`abi`] | the C layouts |
@@ -58,3 +59,4 @@ mod requires;
 mod section;
 mod source;
 pub mod tasks;
+mod words;

@@ -5,9 +5,11 @@
 //! keep it private.
 
 use crate::abi::{Dependence, FAIL, Ident, SUCCESS, Task};
+use crate::words::WORDS;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
 use gangway_frontend::policy;
+use gangway_frontend::words::Words;
 use gangway_runtime::Error;
 use once_cell::race::OnceBox;
 use std::ffi::{CStr, c_void};
@@ -103,6 +105,7 @@ unsafe fn function<F>(name: &CStr) -> Option<F> {
 impl Host for Libomp {
     /// As `FATAL_MESSAGE` of libomptarget.
     const END: End = End::Abort;
+    const WORDS: &dyn Words = WORDS;
 
     #[inline]
     fn default_device() -> i64 {
@@ -120,7 +123,7 @@ impl Host for Libomp {
     }
 
     fn no_device(error: &Error) {
-        policy::terminate(error);
+        policy::terminate(error, WORDS);
     }
 
     unsafe fn spawn(work: Work, dependences: Dependences) -> bool {

@@ -1,5 +1,6 @@
 //! LLVM's form of the `requires` clauses of a translation unit.
 
+use crate::words::WORDS;
 use gangway_frontend::policy;
 use gangway_frontend::state::RUNTIME;
 use gangway_runtime::Requirements;
@@ -24,7 +25,7 @@ fn requirements(bits: u64) -> Option<Requirements> {
 /// Adds the clauses of a translation unit. The program ends if others differ.
 pub(crate) fn require(bits: u64) {
     if let Some(Err(error)) = requirements(bits).map(|unit| RUNTIME.require(unit)) {
-        policy::terminate(&error);
+        policy::terminate(&error, WORDS);
     }
 }
 

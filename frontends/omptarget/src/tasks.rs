@@ -23,6 +23,7 @@
 
 use crate::abi::{Ident, Task};
 use crate::libomp::libomp;
+use crate::words::WORDS;
 use crate::{ompt, patience};
 use gangway_frontend::construct::complete;
 use gangway_frontend::guard::guard;
@@ -110,7 +111,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
             let message = "a task without device operations was asked whether they are done";
             let kind =
                 ErrorKind::Backend(gangway_backend::Error::Device { code: 0, message: message.into() });
-            policy::terminate(&Error::new(kind, -1, None));
+            policy::terminate(&Error::new(kind, -1, None), WORDS);
         };
         pending.polls += 1;
         let idle = pending.polls > POLLS || pending.job.as_mut().is_none_or(|job| job.is_idle());
@@ -128,7 +129,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
             && let Err(error) = job.complete()
         {
             // The construct has returned: there is no host version left to run.
-            policy::terminate(&error);
+            policy::terminate(&error, WORDS);
         }
     });
 }

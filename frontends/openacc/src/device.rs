@@ -4,6 +4,7 @@ use crate::device_type::{self, DeviceType};
 use crate::failure::{done, mistake};
 use crate::profiling::{Construct, Event, Scope};
 use crate::thread::{self, Current, Place};
+use crate::words::OpenAcc;
 use gangway_frontend::devices;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
@@ -81,7 +82,7 @@ pub(crate) fn resolve<H: Host>(number: i32) -> Result<DeviceType, String> {
             Some((Some(known), _)) if known.count() > 0 => Ok(*known),
             Some((_, text)) => Err(format!("device type {text} not supported, which ACC_DEVICE_TYPE names")),
             None => Ok(first().unwrap_or_else(|| {
-                devices::tell_without_devices(&routine());
+                devices::tell_without_devices(&routine(), &OpenAcc);
                 DeviceType::Host
             })),
         },

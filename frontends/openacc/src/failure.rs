@@ -1,5 +1,6 @@
 //! The end of a program that cannot go on, in OpenACC's words where the runtime's are OpenMP's.
 
+use crate::words::OpenAcc;
 use gangway_frontend::host::End;
 use gangway_frontend::policy;
 use gangway_runtime::{Error, ErrorKind, HostRange, Result};
@@ -42,7 +43,7 @@ pub fn terminate(error: &Error) -> ! {
                 interval(mapped)
             ))
         }
-        _ => policy::terminate_by(END, error),
+        _ => policy::terminate_by(END, error, &OpenAcc),
     }
 }
 

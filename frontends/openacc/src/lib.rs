@@ -19,6 +19,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`device_type`] | types of devices by number and name |
+//! | [`words`] | what libgomp says of the runtime's errors |
 //! | [`failure`] | the end of a program that cannot go on |
 //! | [`profiling`] | callbacks for what happens, and what they are told |
 //! | [`thread`] | what a thread knows: its device, whether it is bound to the host |
@@ -45,6 +46,7 @@ pub mod property;
 pub mod queues;
 pub mod shutdown;
 pub mod thread;
+pub mod words;
 
 /// Takes the locks of this crate, for a fork.
 #[must_use]

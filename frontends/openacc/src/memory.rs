@@ -6,11 +6,13 @@ use crate::failure::{done, mistake};
 use crate::present::{Found, find};
 use crate::queues;
 use crate::thread::{self, Place};
+use crate::words::OpenAcc;
 use gangway_backend::{AllocationKind, DevicePtr};
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
 use gangway_frontend::message;
 use gangway_frontend::state::routine;
+use gangway_frontend::words::Told;
 use gangway_runtime::memory::{self, Place as Side};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -46,7 +48,7 @@ pub extern "C" fn acc_malloc<H: Host>(size: usize) -> *mut c_void {
                 address.0 as *mut c_void
             }
             Err(error) => {
-                message::debug(format_args!("{error}"));
+                message::debug(format_args!("{}", Told(&error, &OpenAcc)));
                 std::ptr::null_mut()
             }
         }

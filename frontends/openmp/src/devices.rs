@@ -50,14 +50,14 @@ pub fn destination<H: Host>(number: i64, site: &Site) -> Destination {
     let count = numbered::<H>() as i64;
     if number == count || count == 0 {
         if count == 0 {
-            without_devices(offload, site);
+            without_devices::<H>(offload, site);
         }
         return Destination::Host(None);
     }
     match ready(number, site) {
         Ok(device) => Destination::Device(device),
         Err(error) => {
-            policy::settle(&error, None);
+            policy::settle(&error, None, H::WORDS);
             Destination::Host(Some(error))
         }
     }
@@ -68,9 +68,9 @@ impl Destination {
     /// one, if the user has asked for that (`GANGWAY_BALANCE`).
     #[inline]
     #[must_use]
-    pub fn balanced(self, purpose: Purpose, site: &Site, items: &impl Items) -> Destination<Place> {
+    pub fn balanced<H: Host>(self, purpose: Purpose, site: &Site, items: &impl Items) -> Destination<Place> {
         match self {
-            Self::Device(device) if placement::is_balancing() => chosen(device, purpose, site, items),
+            Self::Device(device) if placement::is_balancing() => chosen::<H>(device, purpose, site, items),
             itself => itself.as_it_is(),
         }
     }
@@ -88,7 +88,7 @@ impl Destination {
 
 /// The device that is chosen for a construct, in place of the default device.
 #[cold]
-pub fn chosen(
+pub fn chosen<H: Host>(
     default: &'static Device,
     purpose: Purpose,
     site: &Site,
@@ -97,7 +97,7 @@ pub fn chosen(
     match RUNTIME.choose(default, purpose, site, items) {
         Ok(place) => Destination::Device(place),
         Err(error) => {
-            policy::settle(&error, None);
+            policy::settle(&error, None, H::WORDS);
             Destination::Host(Some(error))
         }
     }
@@ -105,11 +105,11 @@ pub fn chosen(
 
 /// The program has no device: an error, or worth a word.
 #[cold]
-fn without_devices(offload: Offload, site: &Site) {
+fn without_devices<H: Host>(offload: Offload, site: &Site) {
     if offload == Offload::Mandatory {
-        policy::terminate(&RUNTIME.why_no_devices(site));
+        policy::terminate(&RUNTIME.why_no_devices(site), H::WORDS);
     }
-    tell_without_devices(site);
+    tell_without_devices(site, H::WORDS);
 }
 
 /// What compilers pass for "the default device".
@@ -137,7 +137,7 @@ pub fn named<H: Host>(number: i32) -> Named {
         // OpenMP 6.0 section 10.5: what does not fulfil a `requires` clause is no device of the program.
         // The stock libraries do not count it, so that its number is the host's.
         Err(error) if matches!(error.kind, ErrorKind::LacksUnifiedMemory) => {
-            policy::settle(&error, None);
+            policy::settle(&error, None, H::WORDS);
             Named::Host
         }
         Err(error) => {
@@ -177,7 +177,7 @@ pub extern "C" fn omp_get_gprivate_limit<H: Host>(device: i32, group: i32) -> us
         let asked = ready(i64::from(device), &Site::NONE).and_then(gangway_runtime::properties);
         match asked {
             Ok(properties) => properties.map_or(0, |properties| properties.group_memory),
-            Err(error) => policy::terminate(&error),
+            Err(error) => policy::terminate(&error, H::WORDS),
         }
     })
 }

@@ -16,6 +16,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`words`] | what to do about errors |
 //! | [`devices`] | device numbers and names, and where a construct runs |
 //! | [`host_call`] | functions of the host that device code calls |
 //! | [`reverse_offload`] | data of regions that devices have the host run |
@@ -29,6 +30,7 @@ pub mod host_call;
 pub mod interop;
 pub mod memory;
 pub mod reverse_offload;
+pub mod words;
 
 use gangway_frontend::host::Host;
 use gangway_frontend::process::{self, FrontEnd};

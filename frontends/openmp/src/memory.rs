@@ -5,6 +5,7 @@ use gangway_backend::{AllocationKind, DevicePtr};
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
 use gangway_frontend::state::routine;
+use gangway_frontend::words::Told;
 use gangway_frontend::{message, policy};
 use gangway_runtime::memory::{self, Place, Volume};
 use gangway_runtime::present::NotAssociated;
@@ -30,7 +31,7 @@ pub fn allocate<H: Host>(size: usize, device: i32, kind: AllocationKind) -> *mut
                 Ok(pointer) => pointer.0 as *mut c_void,
                 // The routine's way to say so is null; why is said on request.
                 Err(error) => {
-                    message::debug(format_args!("{error}"));
+                    message::debug(format_args!("{}", Told(&error, H::WORDS)));
                     std::ptr::null_mut()
                 }
             },
@@ -51,7 +52,8 @@ pub unsafe fn free<H: Host>(pointer: *mut c_void, device: i32, kind: AllocationK
         match named::<H>(device) {
             Named::Host => {
                 if let Err(mistake) = allocations::freeing_on_host(pointer.addr()) {
-                    policy::terminate(&Error::new(ErrorKind::WrongFree(mistake), -1, None));
+                    let error = Error::new(ErrorKind::WrongFree(mistake), -1, None);
+                    policy::terminate(&error, H::WORDS);
                 }
                 // SAFETY: the caller's promise.
                 unsafe { libc::free(pointer) }
@@ -60,7 +62,7 @@ pub unsafe fn free<H: Host>(pointer: *mut c_void, device: i32, kind: AllocationK
                 // SAFETY: the caller's promise.
                 let freed = unsafe { memory::free(device, DevicePtr(pointer.addr()), kind, &routine()) };
                 if let Err(error) = freed {
-                    policy::terminate(&error);
+                    policy::terminate(&error, H::WORDS);
                 }
             }
             Named::Nothing => {}
@@ -135,11 +137,11 @@ fn place<H: Host>(pointer: *const c_void, device: i32) -> Option<Place> {
     Some(Place { device, address: pointer.addr() })
 }
 
-fn report(result: gangway_runtime::Result<()>) -> i32 {
+fn report<H: Host>(result: gangway_runtime::Result<()>) -> i32 {
     match result {
         Ok(()) => SUCCESS,
         Err(error) => {
-            message::print_line(format_args!("gangway: error: {error}"));
+            message::print_line(format_args!("gangway: error: {}", Told(&error, H::WORDS)));
             FAILURE
         }
     }
@@ -171,7 +173,7 @@ pub unsafe extern "C" fn omp_target_memcpy<H: Host>(
         let to = Place { address: to.address.wrapping_add(to_offset), ..to };
         let from = Place { address: from.address.wrapping_add(from_offset), ..from };
         // SAFETY: the caller's promise.
-        report(unsafe { memory::copy(to, from, length, &routine()) })
+        report::<H>(unsafe { memory::copy(to, from, length, &routine()) })
     })
 }
 
@@ -264,7 +266,7 @@ pub(crate) unsafe fn copy_rectangle<H: Host>(
         return FAILURE;
     };
     // SAFETY: the caller's promise.
-    report(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
+    report::<H>(unsafe { memory::copy_volume(to, from, &volume, &routine()) })
 }
 
 /// Sets `count` bytes to the low byte of `value`; returns `pointer`.
@@ -283,7 +285,7 @@ pub unsafe extern "C" fn omp_target_memset<H: Host>(
             && let Some(place) = place::<H>(pointer, device)
         {
             // SAFETY: the caller's promise.
-            report(unsafe { memory::fill(place, value as u8, count, &routine()) });
+            report::<H>(unsafe { memory::fill(place, value as u8, count, &routine()) });
         }
         pointer
     })
@@ -306,7 +308,7 @@ pub unsafe extern "C" fn omp_target_associate_ptr<H: Host>(
             return FAILURE;
         }
         let storage = DevicePtr(storage.addr().wrapping_add(offset));
-        report(memory::associate(device, host.addr(), storage, size, &routine()))
+        report::<H>(memory::associate(device, host.addr(), storage, size, &routine()))
     })
 }
 

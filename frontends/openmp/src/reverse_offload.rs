@@ -4,10 +4,12 @@
 //! stands in a block comes from a device: every number is checked before it is used.
 
 use crate::devices::{Named, named};
+use crate::words;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
 use gangway_frontend::policy;
 use gangway_frontend::state::routine;
+use gangway_frontend::words::of_first;
 use gangway_reverse_kinds::{ALWAYS, ATTACH, FROM, KNOWN, PRESENT, TO};
 use gangway_runtime::reverse::{Item, Kind, Refusal, Region};
 use std::ffi::{c_int, c_void};
@@ -155,7 +157,7 @@ fn item(raw: RawItem, block: *mut c_void, block_size: usize) -> Option<Item> {
 }
 
 fn refuse(refusal: &Refusal) -> ! {
-    policy::mistake(format_args!("{refusal}"))
+    policy::mistake(format_args!("{}", words::refusal(refusal, of_first())))
 }
 
 fn damaged(size: usize) -> ! {

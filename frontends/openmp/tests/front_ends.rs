@@ -3,6 +3,7 @@
 
 use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
 use gangway_frontend::process::FrontEnd;
+use gangway_frontend::words::Words;
 use gangway_frontend::{libraries, policy};
 use gangway_openmp::asynchronous::omp_target_memcpy_async;
 use gangway_openmp::devices::{
@@ -13,9 +14,11 @@ use gangway_openmp::memory::{
     omp_target_free, omp_target_is_accessible, omp_target_is_present, omp_target_memcpy, omp_target_memset,
 };
 use gangway_runtime::events::Site;
-use gangway_runtime::{Error, Registration};
+use gangway_runtime::{Error, ErrorKind, Registration};
 use std::any::Any;
 use std::ffi::c_void;
+use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -42,11 +45,21 @@ fn hold<const FRONT_END: usize>() -> Box<dyn Any> {
 static FIRST: FrontEnd = FrontEnd::new(|| count(&CONNECTED, 0), hold::<0>, || count(&FINISHED, 0));
 static SECOND: FrontEnd = FrontEnd::new(|| count(&CONNECTED, 1), hold::<1>, || count(&FINISHED, 1));
 
+/// What users of a compiler can do about all errors.
+struct Advice(&'static str);
+
+impl Words for Advice {
+    fn help(&self, _kind: &ErrorKind) -> Vec<String> {
+        vec![self.0.to_owned()]
+    }
+}
+
 /// A library without tasks, whose default device is 2.
 struct FirstHost;
 
 impl Host for FirstHost {
     const END: End = End::Abort;
+    const WORDS: &dyn Words = &Advice("ask the first compiler");
 
     fn default_device() -> i64 {
         2
@@ -57,7 +70,7 @@ impl Host for FirstHost {
     }
 
     fn no_device(error: &Error) {
-        policy::terminate(error);
+        policy::terminate(error, Self::WORDS);
     }
 
     unsafe fn spawn(work: Work, _dependences: Dependences) -> bool {
@@ -77,6 +90,7 @@ static REFUSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl Host for SecondHost {
     const END: End = End::Status;
+    const WORDS: &dyn Words = &Advice("ask the second compiler");
 
     fn default_device() -> i64 {
         1
@@ -169,6 +183,37 @@ fn a_fork_holds_the_locks_of_both() {
         assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 4));
     }
     assert_eq!(counted(&HELD), before.map(|times| times + 1));
+}
+
+/// What a forked child says that ends by an error.
+fn last_words(failing: impl FnOnce()) -> String {
+    let (mut read, write) = std::io::pipe().unwrap();
+    // SAFETY: the child calls nothing but functions of this library, which a fork leaves usable, and
+    // ends in them.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::dup2(write.as_raw_fd(), libc::STDERR_FILENO);
+            failing();
+            libc::_exit(0);
+        }
+        drop(write);
+        let mut said = String::new();
+        read.read_to_string(&mut said).unwrap();
+        assert_eq!(libc::waitpid(child, std::ptr::null_mut(), 0), child);
+        said
+    }
+}
+
+#[test]
+fn an_error_is_told_in_the_words_of_the_front_end_whose_construct_failed() {
+    let _one = begin();
+    let first = last_words(|| drop(destination::<FirstHost>(99, &Site::NONE)));
+    let second = last_words(|| drop(destination::<SecondHost>(99, &Site::NONE)));
+    let failed =
+        "gangway: error: there is no device 99: this program has 4 device(s), numbered from 0\n  help: ";
+    assert!(first.starts_with(&format!("{failed}ask the first compiler\n")), "{first}");
+    assert!(second.starts_with(&format!("{failed}ask the second compiler\n")), "{second}");
 }
 
 /// Copies a value to device memory with the asynchronous routine, after one dependence.

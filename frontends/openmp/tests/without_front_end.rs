@@ -3,6 +3,7 @@
 use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
 use gangway_frontend::policy::offload;
 use gangway_frontend::process::FrontEnd;
+use gangway_frontend::words::{Plain, Words};
 use gangway_openmp::devices::{omp_get_initial_device, omp_get_num_devices};
 use gangway_runtime::Error;
 
@@ -11,6 +12,7 @@ struct Nothing;
 
 impl Host for Nothing {
     const END: End = End::Abort;
+    const WORDS: &dyn Words = &Plain;
 
     fn default_device() -> i64 {
         0

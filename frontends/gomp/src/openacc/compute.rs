@@ -7,6 +7,7 @@ use crate::abi::{kind, launch, openacc_flags};
 use crate::debug;
 use crate::libgomp::{Body, Libgomp};
 use crate::table::Table;
+use crate::words::WORDS;
 use gangway_frontend::construct::{Construct, complete};
 use gangway_frontend::guard::guard;
 use gangway_frontend::state::{RUNTIME, routine};
@@ -159,7 +160,7 @@ fn run(
         None => {
             let done = construct.run(device, host, table, &shape);
             done.and_then(|under_way| under_way.end_by(end)).map_err(|mut error| {
-                error.explain(Some(device), table);
+                error.explain(Some(device), table, |remedy| WORDS.remedy(remedy));
                 error
             })
         }

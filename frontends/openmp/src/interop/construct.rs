@@ -7,6 +7,7 @@ use gangway_frontend::devices::ready;
 use gangway_frontend::host::{Host, Offload};
 use gangway_frontend::message;
 use gangway_frontend::policy::offload;
+use gangway_frontend::words::Told;
 use gangway_runtime::events::Site;
 use gangway_runtime::queue::foreign_runtime;
 use gangway_runtime::{Device, Error};
@@ -37,7 +38,7 @@ pub fn get<H: Host>(
     let foreign = match foreign_runtime(device) {
         Ok(Some(foreign)) => foreign,
         Ok(None) => return std::ptr::null_mut(),
-        Err(error) => return refused(&error),
+        Err(error) => return refused::<H>(&error),
     };
     // A preference for what the back end has may carry attributes, a preference for another
     // foreign runtime cannot be fulfilled and is only that.
@@ -52,14 +53,14 @@ pub fn get<H: Host>(
     }
     match Interop::create(device, foreign, kind, stream, attributes, owner) {
         Ok(interop) => interop,
-        Err(error) => refused(&error),
+        Err(error) => refused::<H>(&error),
     }
 }
 
 /// An object that cannot be made is none: the interface has no other way to say
 /// so, but people may ask why.
-fn refused(error: &Error) -> *mut Interop {
-    message::debug(format_args!("no interoperability object: {error}"));
+fn refused<H: Host>(error: &Error) -> *mut Interop {
+    message::debug(format_args!("no interoperability object: {}", Told(error, H::WORDS)));
     std::ptr::null_mut()
 }
 
@@ -73,7 +74,7 @@ fn device<H: Host>(number: i64) -> Option<&'static Device> {
     match ready(number, &Site::NONE) {
         Ok(device) => Some(device),
         Err(error) => {
-            message::debug(format_args!("no interoperability object: {error}"));
+            refused::<H>(&error);
             None
         }
     }

@@ -1,6 +1,7 @@
 //! The objects themselves, and those that the runtime keeps for threads.
 
 use gangway_backend::{ForeignRuntime, ForeignRuntimeKind};
+use gangway_frontend::words::{self, Told};
 use gangway_frontend::{message, policy};
 use gangway_runtime::queue::Queue;
 use gangway_runtime::{Device, Result};
@@ -118,7 +119,7 @@ impl Interop {
         // Cleared first: who gets the object meanwhile is waited for next time.
         self.used.store(false, Ordering::Release);
         if let Some(Err(error)) = self.stream.as_ref().map(Queue::synchronize) {
-            policy::terminate(&error);
+            policy::terminate(&error, words::of_first());
         }
         self.complete();
     }
@@ -149,7 +150,8 @@ impl Interop {
             (*object).synchronize();
             let object = Box::from_raw(object);
             if let Some(Err(error)) = object.stream.map(Queue::destroy) {
-                message::debug(format_args!("destroying an interoperability object: {error}"));
+                let told = Told(&error, words::of_first());
+                message::debug(format_args!("destroying an interoperability object: {told}"));
             }
         }
     }
