@@ -49,8 +49,9 @@
 //! Implement the methods without a default body; everything else answers "not
 //! supported" and the runtime takes another way. `backends/cpu` is the smallest
 //! real one. `runtime/tests/null_vendor` has rings of packets, signals and segments for
-//! arguments, as a second vendor's GPU would. A back end outside this repository implements the C interface in
-//! `gangway/rtl.h` instead, which `backends/external` adapts to these traits.
+//! arguments, as a second vendor's GPU would. A back end outside this repository
+//! implements the C interface in `gangway/rtl.h` instead, which `backends/external` adapts
+//! to these traits.
 
 mod arguments;
 mod backend;
