@@ -37,7 +37,7 @@ sed 's/^bookworm\t/12&/; s/^trixie\t/13&/; s/^sid\t/99&/' "$@" | sort -t $'\t' -
     if ($7 != suite) {
       flush(); row = ""; delete total; delete right
       suite = $7
-      title = suite == "programs" ? "Small programs (`tests/matrix`)" : suite == "examples" ? "Examples (`examples`)" : suite
+      title = suite == "programs" ? "Small programs (`tests/matrix`)" : suite == "examples" ? "Examples (`examples`)" : suite == "conformance" ? "The conformance suite (`tests/conformance`)" : suite
       printf "\n## %s\n\n| Release | Compiler | Model | Device | C | C++ | Fortran |\n|---|---|---|---|---|---|---|\n", title
     }
     if (key != row) { flush(); row = key }
