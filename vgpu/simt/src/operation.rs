@@ -257,7 +257,7 @@ pub enum Stack {
     /// Takes so many bytes, aligned to a constant.
     Allocate {
         size: Source,
-        align: u32,
+        align: u64,
         result: Option<u32>,
     },
     /// Where it ends.

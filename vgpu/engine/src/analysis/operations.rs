@@ -238,7 +238,7 @@ impl Reader<'_> {
         Some(match stack {
             meaning::Stack::Allocate => {
                 let align = match operands[2] {
-                    Operand::Integer(align) => align as u32,
+                    Operand::Integer(align) => align as u64,
                     _ => 8,
                 };
                 Stack::Allocate { size: self.source(operands[1])?, align, result: self.slot(operands[0]) }
@@ -312,23 +312,28 @@ impl Reader<'_> {
         };
         let arguments = self.body.elements(operands[2]).iter().zip(parameters);
         let arguments = arguments.map(|(&argument, parameter)| {
-            let from = match argument {
-                // Its address, in a register for calls by address.
-                Operand::Symbol(Symbol::Function(_), _) => From::Source(self.source(argument)?),
-                Operand::Symbol(symbol, _) => From::Place(self.place(symbol)),
-                other => From::Source(self.source(other)?),
+            let passed = passed(parameter);
+            let from = match (argument, passed) {
+                (Operand::Symbol(symbol, _), _) => From::Place(self.place(symbol)),
+                (value, Passed::Value(_)) => From::Source(self.source(value)?),
+                // No value fills an array.
+                (_, Passed::Bytes(_)) => return None,
             };
-            Some(Argument { passed: passed(parameter), from })
+            Some(Argument { passed, from })
         });
         let results = self.body.elements(operands[0]).iter().zip(returns);
         let results = results.map(|(&result, variable)| {
-            let to = match result {
-                Operand::Symbol(symbol, _) => To::Place(self.place(symbol)),
-                other => self.slot(other).map_or(To::Nothing, To::Slot),
+            let passed = passed(variable);
+            let to = match (result, self.slot(result), passed) {
+                (Operand::Symbol(symbol, _), ..) => To::Place(self.place(symbol)),
+                (_, None, _) => To::Nothing,
+                (_, Some(slot), Passed::Value(_)) => To::Slot(slot),
+                (_, Some(_), Passed::Bytes(_)) => return None,
             };
-            Taken { passed: passed(variable), to }
+            Some(Taken { passed, to })
         });
-        let (arguments, results) = (arguments.collect::<Option<_>>()?, results.collect());
+        let arguments = arguments.collect::<Option<_>>()?;
+        let results = results.collect::<Option<_>>()?;
         Some(Kind::Call(Call { target, arguments, results }))
     }
 }
@@ -351,7 +356,7 @@ fn accessed(access: meaning::MemoryAccess) -> Access {
     }
 }
 
-pub(crate) fn space(space: StateSpace) -> Space {
+fn space(space: StateSpace) -> Space {
     match space {
         StateSpace::Generic => Space::Generic,
         StateSpace::Global => Space::Global,

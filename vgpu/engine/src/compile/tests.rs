@@ -82,6 +82,30 @@ fn what_is_only_declared_is_refused_by_name() {
     assert_eq!(compile(&request), Err(Refused("'absent' is declared and not defined".to_owned())));
 }
 
+/// The parser lets a constant stand for an array. What would be written is longer than the array.
+#[test]
+fn values_that_are_passed_for_arrays_are_refused() {
+    let text = "\
+.version 8.0
+.target sm_80
+.address_size 64
+.func callee(.param .b8 array[3])
+{
+ret;
+}
+.visible .entry caller()
+{
+call callee, (5);
+ret;
+}
+";
+    let module = gangway_ptx::parse(text).expect("valid PTX");
+    let refused = Refused("an operand of 'call' in 'caller'".to_owned());
+    for flavour in [Flavour::Converged, Flavour::Masked] {
+        assert_eq!(compile(&kernel(&module, flavour)), Err(refused.clone()));
+    }
+}
+
 /// The module of a shape's kernel of this size, which is its last function.
 fn large(name: &str, size: u32) -> gangway_ptx::Module {
     let shape = shapes::SHAPES.iter().find(|shape| shape.name == name).expect("a shape");

@@ -21,7 +21,7 @@ fn array(passed: Passed) -> i32 {
     match passed {
         Passed::Value(ty) if ty.is_wide() => 256,
         Passed::Value(_) => 128,
-        Passed::Bytes(size) => (32 * size).next_multiple_of(16) as i32,
+        Passed::Bytes(size) => (32 * u64::from(size)).next_multiple_of(16) as i32,
     }
 }
 
@@ -151,33 +151,27 @@ impl Emitter<'_, '_> {
             }
             (From::Place(Place::Local(local)), Passed::Value(ty)) => self.load_own(local, ty),
             // Values of 4 and of 8 bytes lie like the elements of an array.
-            (From::Place(other), passed) => self.load_named(other, 0, element(passed)),
-            (From::Source(source), passed) => self.value(source, element(passed)),
+            (From::Place(other), passed) => self.load_named(other, 0, value_of(passed)),
+            (From::Source(source), passed) => self.value(source, value_of(passed)),
         };
         value.store(&mut self.builder, area, place);
     }
 
     fn take_result(&mut self, result: &Taken, area: Value, place: i32) {
-        if let (To::Place(Place::Local(local)), Passed::Bytes(size)) = (result.to, result.passed) {
-            let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
-            return self.copy_local(Helper::CopyIn, pointer, local, size, size);
-        }
-        let ty = element(result.passed);
-        let value = |emitter: &mut Self| Lanes::load(&mut emitter.builder, ty.is_wide(), area, place);
+        let ty = match (result.to, result.passed) {
+            (To::Nothing, _) => return,
+            (To::Place(Place::Local(local)), Passed::Bytes(size)) => {
+                let pointer = self.builder.ins().iadd_imm_s(area, i64::from(place));
+                return self.copy_local(Helper::CopyIn, pointer, local, size, size);
+            }
+            (_, passed) => value_of(passed),
+        };
+        let value = Lanes::load(&mut self.builder, ty.is_wide(), area, place);
         match result.to {
             To::Nothing => {}
-            To::Place(Place::Local(local)) => {
-                let value = value(self);
-                self.store_own(local, ty, &value);
-            }
-            To::Place(other) => {
-                let value = value(self);
-                self.store_named(other, ty, value, None);
-            }
-            To::Slot(slot) => {
-                let value = value(self);
-                self.write_lanes(Some(slot), ty, value, None);
-            }
+            To::Place(Place::Local(local)) => self.store_own(local, ty, &value),
+            To::Place(other) => self.store_named(other, ty, value, None),
+            To::Slot(slot) => self.write_lanes(Some(slot), ty, value, None),
         }
     }
 
@@ -265,10 +259,10 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The type of what is passed as a value; of a few bytes otherwise, which no register has more of.
-fn element(passed: Passed) -> Scalar {
+/// The type of what is passed as a value, as all is that stands in no memory of each lane.
+fn value_of(passed: Passed) -> Scalar {
     match passed {
         Passed::Value(ty) => ty,
-        Passed::Bytes(size) => Scalar::of(8 * size, false).unwrap_or(Scalar::U64),
+        Passed::Bytes(_) => unreachable!("an array is in each lane's memory"),
     }
 }

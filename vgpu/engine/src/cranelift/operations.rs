@@ -117,7 +117,7 @@ impl<'a> Emitter<'a, '_> {
                 let size = self.value(size, ty);
                 self.pass(&[Input::Lanes(size.clone())]);
                 let wide = i64::from(size.wide(&self.builder));
-                let (align, wide) = (self.number(align.into()), self.number(wide));
+                let (align, wide) = (self.number(align as i64), self.number(wide));
                 let running = self.running(guard);
                 let start = self.call(Helper::Alloca, &[running, align, wide]);
                 let start = self.fit(Lanes::Uniform(start), ty);
