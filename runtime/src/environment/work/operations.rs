@@ -128,13 +128,8 @@ impl Operations {
         size: usize,
         label: Label,
     ) -> Result<()> {
-        let copied = if events::observed() {
-            let step = || Step::ToDevice { host, device, size, label };
-            watched(construct, step, || self.send(construct, host, device, size))
-        } else {
-            self.send(construct, host, device, size)
-        };
-        copied.map_err(|error| construct.fail(ErrorKind::Transfer(error)))
+        let step = || Step::ToDevice { host, device, size, label };
+        transferred(construct, step, || self.send(construct, host, device, size))
     }
 
     #[inline]
@@ -146,13 +141,8 @@ impl Operations {
         size: usize,
         label: Label,
     ) -> Result<()> {
-        let copied = if events::observed() {
-            let step = || Step::FromDevice { host, device, size, label };
-            watched(construct, step, || self.fetch(construct, host, device, size))
-        } else {
-            self.fetch(construct, host, device, size)
-        };
-        copied.map_err(|error| construct.fail(ErrorKind::Transfer(error)))
+        let step = || Step::FromDevice { host, device, size, label };
+        transferred(construct, step, || self.fetch(construct, host, device, size))
     }
 
     #[inline]
@@ -224,6 +214,17 @@ impl Operations {
             construct.fail(ErrorKind::Transfer(error))
         })
     }
+}
+
+/// Does a copy, which observers see if there are any.
+#[inline]
+fn transferred(
+    construct: &Construct,
+    step: impl Fn() -> Step<'static>,
+    operation: impl FnOnce() -> gangway_backend::Result<()>,
+) -> Result<()> {
+    let done = if events::observed() { watched(construct, step, operation) } else { operation() };
+    done.map_err(|error| construct.fail(ErrorKind::Transfer(error)))
 }
 
 /// Does something as a step that observers see.
