@@ -167,8 +167,8 @@ pub fn translated(
         let mut arguments = vec![compiler.into(), format!("-D_OPENMP={OPENMP}").into()];
         let openmp = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-fopenmp");
         arguments.extend(reading.arguments.iter().filter(|word| !openmp(word)).cloned());
-        arguments.push("-idirafter".into());
-        arguments.push(Toolkit::headers_of_translated()?.into());
+        let folders = std::iter::once(Toolkit::headers_of_translated()?).chain(headers_of(compiler));
+        arguments.extend(folders.flat_map(|folder| ["-idirafter".into(), folder.into_os_string()]));
         arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
         let request = gangway_translator::Request {
@@ -198,6 +198,16 @@ pub fn translated(
         }
     }
     Ok((!files.is_empty()).then_some(Translation { files }))
+}
+
+/// The folder of a compiler's own headers that has `omp.h`. libclang looks into that of its own release, and
+/// Debian has that header for one release at a time.
+fn headers_of(compiler: &Path) -> Option<PathBuf> {
+    let releases = compiler.canonicalize().ok()?.parent()?.parent()?.join("lib/clang");
+    let folders = fs::read_dir(releases).ok()?.filter_map(|entry| Some(entry.ok()?.path().join("include")));
+    let mut with_header: Vec<PathBuf> = folders.filter(|folder| folder.join("omp.h").is_file()).collect();
+    with_header.sort();
+    with_header.pop()
 }
 
 /// Two compilations of one source may be parts of one program: what they are made with differs.
