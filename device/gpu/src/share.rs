@@ -177,7 +177,7 @@ impl Owner {
 #[cfg_attr(gpu, unsafe(link_section = ".gangway.call"))]
 pub extern "C" fn __kmpc_alloc_shared(bytes: u64) -> *mut c_void {
     // SAFETY: a thread that has started has written it, and for others any value will do.
-    if unsafe { STARTED.get() } != mark() {
+    if unsafe { STARTED.get_whatever_it_is() } != mark() {
         return team_heap::own(bytes);
     }
     let thread = target::thread_id();

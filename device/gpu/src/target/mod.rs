@@ -59,6 +59,18 @@ impl<T: Copy> Shared<T> {
         unsafe { self.pointer().read() }
     }
 
+    /// Reads the variable, whether or not it has been written in this block, or anywhere in the program: LLVM
+    /// takes it that a branch that depends on what nobody has written is never reached.
+    ///
+    /// # Safety
+    /// Any bytes are a `T`, and no other thread writes it at the same time.
+    #[must_use]
+    #[inline(always)]
+    pub unsafe fn get_whatever_it_is(&self) -> T {
+        // SAFETY: the pointer is valid, and the caller vouches for the value.
+        unsafe { self.pointer().read_volatile() }
+    }
+
     /// Writes the variable.
     ///
     /// # Safety
