@@ -54,12 +54,16 @@ struct Shared {
 }
 
 /// What programs and back ends include.
-const HEADERS: [&str; 4] = [
+const HEADERS: [&str; 5] = [
     "backends/external/include/gangway/rtl.h",
     "frontends/openmp/include/gangway/host_call.h",
     "translator/include/gangway/reverse_offload.h",
+    "frontends/openacc/include/gangway/openacc_translated.h",
     "frontends/openmp/include/gangway/gangway_host_calls.f90",
 ];
+
+/// Headers that programs include by their own names.
+const OPENACC: [&str; 2] = ["frontends/openacc/include/openacc.h", "frontends/openacc/include/acc_prof.h"];
 
 /// The packages that shared libraries are made of.
 const LIBRARIES: [&str; 8] = [
@@ -121,6 +125,10 @@ fn build_and_lay_out(
     for header in HEADERS {
         let name = header.rsplit('/').next().unwrap_or(header);
         tree::copy(&root.join(header), &stage.join("include/gangway").join(name))?;
+    }
+    for header in OPENACC {
+        let name = header.rsplit('/').next().unwrap_or(header);
+        tree::copy(&root.join(header), &stage.join("include").join(name))?;
     }
     libraries(root, &target, stage, environment)?;
     gpu::stage(root, &stage.join("lib/gangway"))?;

@@ -5,6 +5,7 @@ use crate::arrays::Arrays;
 use crate::devices::several;
 use crate::libomp::Libomp;
 use crate::mapper::MapperFunction;
+use crate::openacc::compute;
 use crate::words::WORDS;
 use crate::{ompt, section, tasks};
 use gangway_frontend::construct::Construct;
@@ -57,6 +58,10 @@ unsafe fn run(
     // SAFETY: the caller's promise.
     let site = unsafe { site(location) };
     let number = device;
+    if compute::is_launch(number) {
+        // SAFETY: the caller's promise.
+        return unsafe { run_construct(number, host, kernel) };
+    }
     let device = match destination::<Libomp>(number, &site) {
         Destination::Device(device) => device,
         Destination::Host(error) => {
@@ -71,6 +76,26 @@ unsafe fn run(
         }
         run_on(device, device, site, teams, thread_limit, host, kernel)
     }
+}
+
+/// Runs the region of a compute construct of OpenACC's.
+///
+/// # Safety
+/// As [`__tgt_target_kernel`].
+#[cold]
+#[inline(never)]
+unsafe fn run_construct(number: i64, host: *const c_void, kernel: &KernelArguments) -> i32 {
+    let Some(form) = LaunchForm::of(kernel.version) else { return FAIL };
+    let shape = Shape {
+        teams: dimensions(kernel.teams, 0),
+        thread_limit: dimensions(kernel.thread_limit, 0),
+        own_slots: form.own_slots,
+        by_address: form.by_address,
+        ..Shape::default()
+    };
+    // SAFETY: the compiler's arrays live until the call returns.
+    let arguments = unsafe { Arrays::of(kernel).arguments() };
+    if compute::launch(number, host.addr(), &arguments, &shape) { FAIL } else { SUCCESS }
 }
 
 /// Runs a region on the device that is chosen by load, in place of the default device. Apart, so that

@@ -30,6 +30,7 @@
 //! | [`tasks`] | `__tgt_target_nowait_query`, `__tgt_target_sync` |
 //! | [`devices`] | `__tgt_print_device_info`, device numbers of this ABI |
 //! | [`register`] | `__tgt_register_lib`, `__tgt_unregister_lib` and kin |
+//! | [`openacc`] | what translated OpenACC code calls |
 //! | [`launch`] | `__tgt_target_kernel` and its older forms |
 //! | [`data`] | `__tgt_target_data_{begin,end,update}*` |
 //! | [`interop`] | `__tgt_interop_*` |
@@ -52,6 +53,7 @@ pub mod libomp;
 mod map_type;
 pub mod mapper;
 pub mod ompt;
+pub mod openacc;
 mod patience;
 pub mod refused;
 pub mod register;

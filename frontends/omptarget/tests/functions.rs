@@ -69,8 +69,11 @@ fn named(source: &str) -> BTreeSet<String> {
 
 fn every_export_is_tested() -> Result<(), Failed> {
     let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("exports.txt");
-    // `tests/interop.rs` is about these.
-    let elsewhere = |name: &str| name.contains("interop");
+    // `tests/interop.rs` is about the first, OpenACC's routines are tested with GCC's programs, and what its
+    // translated constructs call with programs of clang's.
+    let elsewhere = |name: &str| {
+        name.contains("interop") || name.starts_with("acc_") || name.starts_with("__gangway_acc_")
+    };
     let exports: BTreeSet<String> = fs::read_to_string(exports)?
         .lines()
         .filter(|name| !name.is_empty() && !elsewhere(name))

@@ -75,14 +75,17 @@ fn check_known(number: i32) {
 /// There is no such device: what the message says.
 pub(crate) fn resolve<H: Host>(number: i32) -> Result<DeviceType, String> {
     // Numbers the devices, if no library has brought any.
-    let _ = devices::count::<H>();
+    let devices = devices::count::<H>();
     let first = || DeviceType::ACCELERATORS.into_iter().find(|known| known.count() > 0);
     match number {
         device_type::DEFAULT => match type_in_environment() {
             Some((Some(known), _)) if known.count() > 0 => Ok(*known),
             Some((_, text)) => Err(format!("device type {text} not supported, which ACC_DEVICE_TYPE names")),
             None => Ok(first().unwrap_or_else(|| {
-                devices::tell_without_devices(&routine(), &OpenAcc);
+                // Of a processor's devices OpenACC has none: the host is that.
+                if devices == 0 {
+                    devices::tell_without_devices(&routine(), &OpenAcc);
+                }
                 DeviceType::Host
             })),
         },

@@ -49,6 +49,14 @@ pub(crate) fn find(device: &'static Device, host: usize, size: usize) -> Found {
     if whole { Found::Whole(mapped) } else { Found::Part(mapped) }
 }
 
+/// Where a range would begin on the device of which only a part is there; `None` if all of it is, or nothing.
+#[must_use]
+pub fn begin_of_part(device: &'static Device, host: usize, size: usize) -> Option<usize> {
+    let Found::Part(mapped) = find(device, host, size) else { return None };
+    let begin = memory::mapped_address(device, mapped.begin)?;
+    Some(begin.0.wrapping_sub(mapped.begin.wrapping_sub(host)))
+}
+
 /// Data of [`acc_map_data`], by device and address on the host: address on the device, and size.
 static MAPPED: Mutex<BTreeMap<(i32, usize), (usize, usize)>> = Mutex::new(BTreeMap::new());
 

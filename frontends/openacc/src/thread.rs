@@ -72,12 +72,22 @@ pub fn bound_to_host<R>(work: impl FnOnce() -> R) -> R {
     struct Unbind;
     impl Drop for Unbind {
         fn drop(&mut self) {
-            BOUND.set(BOUND.get() - 1);
+            unbind_from_host();
         }
     }
-    BOUND.set(BOUND.get() + 1);
+    bind_to_host();
     let _unbind = Unbind;
     work()
+}
+
+/// Has the thread's constructs and routines be for the host, until [`unbind_from_host`].
+pub fn bind_to_host() {
+    BOUND.set(BOUND.get() + 1);
+}
+
+/// The end of [`bind_to_host`].
+pub fn unbind_from_host() {
+    BOUND.set(BOUND.get().saturating_sub(1));
 }
 
 /// Whether the thread is bound to the host.

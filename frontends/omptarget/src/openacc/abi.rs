@@ -1,0 +1,83 @@
+//! The layouts of `gangway/openacc_translated.h`.
+
+use std::ffi::{c_char, c_void};
+
+/// Where a construct stands, in clang's form: `;file;function;line;column;;`.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Site {
+    /// The description, a constant of the program.
+    pub source: *const c_char,
+    /// Which construct it is.
+    pub construct: u32,
+}
+
+/// A list item of a data clause.
+#[repr(C)]
+#[derive(Debug)]
+pub struct AccItem {
+    /// Its first byte on the host.
+    pub begin: *mut c_void,
+    /// How many bytes it has.
+    pub bytes: usize,
+    /// Where the pointer is that leads to it and that is attached, if it is on the device; or null.
+    pub pointer: *mut *mut c_void,
+    /// What is done with it, see [`kind`].
+    pub kind: u32,
+    /// See [`flag`].
+    pub flags: u32,
+    /// Its description, in clang's form, a constant of the program.
+    pub label: *const c_char,
+    /// Where the first byte is on the device; on the host where nothing is there.
+    pub device: *mut c_void,
+}
+
+/// How a construct is launched.
+#[repr(C)]
+#[derive(Debug)]
+pub struct AccLaunch {
+    /// The queue.
+    pub asynchronous: i32,
+    /// `if` or `self` bind the construct to the host.
+    pub on_host: i32,
+    /// What the launch gives as its device: [`LAUNCH`] or [`LAUNCH_ON_HOST`].
+    pub device: i32,
+    /// Gangs that are asked for; 0 leaves it open.
+    pub gangs: [u32; 3],
+    /// Workers of a gang.
+    pub workers: u32,
+    /// Lanes of a worker.
+    pub vector: u32,
+}
+
+/// The number of no device: the launch is of the compute construct that the thread has begun.
+pub const LAUNCH: i64 = -0x0acc;
+/// The same, and the construct runs on the host.
+pub const LAUNCH_ON_HOST: i64 = -0x0acd;
+
+/// What a clause does with an item.
+pub mod kind {
+    pub const COPY: u32 = 0;
+    pub const COPYIN: u32 = 1;
+    pub const COPYOUT: u32 = 2;
+    pub const CREATE: u32 = 3;
+    pub const NO_CREATE: u32 = 4;
+    pub const PRESENT: u32 = 5;
+    pub const DEVICEPTR: u32 = 6;
+    pub const ATTACH: u32 = 7;
+    pub const DELETE: u32 = 8;
+    pub const DETACH: u32 = 9;
+    pub const USE_DEVICE: u32 = 10;
+    pub const UPDATE_SELF: u32 = 11;
+    pub const UPDATE_DEVICE: u32 = 12;
+}
+
+/// What else a clause says.
+pub mod flag {
+    pub const IF_PRESENT: u32 = 1;
+    pub const FINALIZE: u32 = 2;
+    /// An object of which clauses name members: it stays as it is where a part of it is present.
+    pub const OBJECT: u32 = 32;
+    /// Above these bits stands the number of the object that a member belongs to; 0: none.
+    pub const OBJECT_SHIFT: u32 = 8;
+}

@@ -1,0 +1,124 @@
+//! Compute constructs (OpenACC 3.3 section 2.5): data, and the launch between.
+
+use super::abi::{AccItem, AccLaunch, LAUNCH, LAUNCH_ON_HOST, Site};
+use super::data::{Structured, arguments, device_for, failed, find};
+use crate::libomp::Libomp;
+use crate::words::WORDS;
+use gangway_frontend::construct::{Construct, complete};
+use gangway_frontend::guard::guard;
+use gangway_frontend::state::RUNTIME;
+use gangway_openacc::device_type::SYNC;
+use gangway_openacc::profiling::{self, Event, Scope, Span};
+use gangway_openacc::{device, queues, thread};
+use gangway_runtime::{Device, Items, Result, Shape, events};
+use std::cell::RefCell;
+
+thread_local! {
+    /// The constructs that this thread is in: what runs on the host may have others in it.
+    static OPEN: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A construct under way.
+struct Open {
+    structured: Structured,
+    scope: Scope,
+    span: Span,
+}
+
+/// Begins a compute construct: makes its data present and says where it is.
+///
+/// # Safety
+/// Called by translated code: the arguments are what it says.
+pub unsafe extern "C" fn __gangway_acc_compute_begin(
+    site: *const Site,
+    items: *mut AccItem,
+    count: u32,
+    launch: *mut AccLaunch,
+) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        let ((site, items), launch) = unsafe { (arguments(site, items, count), &mut *launch) };
+        let current = device::current::<Libomp>();
+        let mut scope = device::scope(&current, SYNC);
+        let span = scope.start(Event::ComputeConstructStart, profiling::Construct::Parallel, false);
+        scope.set_asynchronous(launch.asynchronous);
+        let device = device_for(launch);
+        scope.begin_data();
+        let structured = Structured::begin(site, device, items, launch.asynchronous);
+        find(device, items);
+        if device.is_some() {
+            launch.device = LAUNCH as i32;
+        } else {
+            // A gang is a thread of the host's, which does the work of its workers and lanes.
+            launch.device = LAUNCH_ON_HOST as i32;
+            let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            let most = u32::try_from(processors).unwrap_or(1);
+            // More gangs than processors are what libomp warns of.
+            launch.gangs[0] = if launch.gangs[0] == 0 { most } else { launch.gangs[0].min(most) };
+            (launch.workers, launch.vector) = (1, 1);
+            thread::bind_to_host();
+        }
+        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span }));
+    });
+}
+
+/// Ends the construct that was begun last.
+pub extern "C" fn __gangway_acc_compute_end() {
+    guard((), || {
+        let Some(mut open) = OPEN.with_borrow_mut(Vec::pop) else { return };
+        if open.structured.device.is_none() {
+            thread::unbind_from_host();
+        }
+        open.structured.end();
+        open.scope.end_data();
+        open.scope.end(Event::ComputeConstructEnd, &mut open.span);
+    });
+}
+
+/// Launches the region of the construct that the thread is in. Answers whether it is the host's to run.
+pub(crate) fn launch(number: i64, host: usize, items: &impl Items, shape: &Shape) -> bool {
+    if number == LAUNCH_ON_HOST {
+        return true;
+    }
+    let of_construct = OPEN.with_borrow(|open| {
+        open.last().and_then(|open| {
+            let structured = &open.structured;
+            Some((structured.device?, structured.site, structured.asynchronous))
+        })
+    });
+    let Some((device, site, asynchronous)) = of_construct else { return true };
+    if let Err(mut error) = run(device, site, asynchronous, host, items, shape) {
+        error.explain(Some(device), items, |remedy| WORDS.remedy(remedy));
+        failed(&error);
+    }
+    false
+}
+
+/// Whether a number is of the launch of a construct.
+pub(crate) const fn is_launch(number: i64) -> bool {
+    number == LAUNCH || number == LAUNCH_ON_HOST
+}
+
+fn run(
+    device: &'static Device,
+    site: events::Site,
+    asynchronous: i32,
+    host: usize,
+    items: &impl Items,
+    shape: &Shape,
+) -> Result<()> {
+    let mut shape = *shape;
+    let threads = shape.thread_limit[0].saturating_mul(shape.thread_limit[1]);
+    if shape.teams[0] == 0 {
+        let kernel = RUNTIME.questions_about(device, host, &site)?;
+        // Where nobody says how many gangs there are: all that the device runs at once. One without
+        // blocks of threads knows itself.
+        shape.teams[0] = kernel.occupancy(threads.max(1))?.map_or(0, |occupancy| occupancy.teams.max(1));
+    }
+    let told = || format!("NumGangs={}", shape.teams[0]);
+    let construct = Construct::region(device, &site, "Entering OpenACC compute region", items, told);
+    match queues::get(device, asynchronous) {
+        None => construct.run(device, host, items, &shape)?.end_by(complete),
+        Some(queue) => construct.run_in(&queue, host, items, &shape)?.end_by(complete),
+    }
+}

@@ -1,0 +1,112 @@
+/* What translated OpenACC code calls. */
+#ifndef GANGWAY_OPENACC_TRANSLATED_H
+#define GANGWAY_OPENACC_TRANSLATED_H
+#ifdef __cplusplus
+extern "C" {
+#endif
+enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GANGWAY_ACC_DATA, __GANGWAY_ACC_ENTER_DATA,
+  __GANGWAY_ACC_EXIT_DATA, __GANGWAY_ACC_UPDATE, __GANGWAY_ACC_HOST_DATA, __GANGWAY_ACC_WAIT, __GANGWAY_ACC_DECLARE };
+enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
+  __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
+  __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE };
+enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32 };
+/* Members of one object have one number. */
+#define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
+/* Where a construct stands: ";file;function;line;column;;". */
+struct __gangway_acc_site { const char *source; unsigned construct; };
+/* A list item: its first byte and its bytes, where the pointer is that is attached to it, what is done, what it is called
+   (";name;file;line;column;;"); and, as an answer, where it is on the device. */
+struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; unsigned kind, flags; const char *label; void *device; };
+/* The queue, whether the host computes; as an answer the number for `device`; gangs, workers and lanes. */
+struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector; };
+void __gangway_acc_compute_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
+void __gangway_acc_compute_end(void);
+void __gangway_acc_data_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
+void __gangway_acc_data_end(void);
+void __gangway_acc_enter_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
+void __gangway_acc_exit_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
+void __gangway_acc_update(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
+void __gangway_acc_host_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
+void __gangway_acc_wait(const struct __gangway_acc_site *, int, int, const int *);
+void __gangway_acc_wait_clause(const struct __gangway_acc_site *, int, int, const int *);
+static inline void __gangway_acc_declare_end(int *unused) { (void)unused; __gangway_acc_data_end(); }
+#ifdef __cplusplus
+}
+#endif
+#define __gangway_acc_shift(p, item) ((char *)(item).device - ((char *)(item).begin - (char *)(p)))
+#ifdef __cplusplus
+template <class T> static inline T *__gangway_acc_moved(T *p, const __gangway_acc_item &item) { return (T *)__gangway_acc_shift(p, item); }
+template <class T> static inline void **__gangway_acc_pointer_(T *&p) { return (void **)&p; }
+template <class T> static inline void **__gangway_acc_pointer_(T *const &p) { return (void **)&p; }
+template <class T, unsigned long N> static inline void **__gangway_acc_pointer_(T (&)[N]) { return 0; }
+#define __gangway_acc_pointer(e) __gangway_acc_pointer_(e)
+#else
+#define __gangway_acc_moved(p, item) ((__typeof__(p))__gangway_acc_shift(p, item))
+#define __gangway_acc_pointer(e) ((void **)__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0])), &(e), (void *)0))
+#endif
+#if defined(__NVPTX__)
+#define __GANGWAY_ACC_GPU 1
+#define __GANGWAY_ACC_INLINE static __attribute__((always_inline, unused, nothrow)) inline
+#define __gangway_acc_shared __attribute__((address_space(3), loader_uninitialized))
+/* A pointer to a variable in shared memory that the compiler knows nothing of but the space. */
+#define __gangway_acc_seen_by_all(p)                                                                                   \
+  (__extension__({                                                                                                     \
+    __auto_type __acc_p = (p);                                                                                         \
+    __asm__("" : "+l"(__acc_p));                                                                                       \
+    __acc_p;                                                                                                           \
+  }))
+#pragma omp begin declare target device_type(nohost)
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gangs(void) { return __nvvm_read_ptx_sreg_nctaid_x(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_worker(void) { return __nvvm_read_ptx_sreg_tid_y(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_workers(void) { return __nvvm_read_ptx_sreg_ntid_y(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_lane(void) { return __nvvm_read_ptx_sreg_tid_x(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_lanes(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
+__GANGWAY_ACC_INLINE void __gangway_acc_gang_barrier(void) { __nvvm_bar_sync(0); }
+__GANGWAY_ACC_INLINE void __gangway_acc_worker_barrier(void) {
+  unsigned lanes = __gangway_acc_lanes();
+  if (lanes > 32) __nvvm_barrier_sync_cnt(1 + __gangway_acc_worker(), lanes);
+  else if (lanes > 1) __nvvm_bar_warp_sync(0xffffffffu);
+}
+/* Words of other lanes. No local variable here has its address taken: clang would have the device runtime make room
+   for it, which bare kernels have not started. */
+typedef int __gangway_acc_word __attribute__((may_alias, aligned(4)));
+typedef short __gangway_acc_half __attribute__((may_alias, aligned(2)));
+#define __GANGWAY_ACC_SHUFFLES(name, how, lane)                                                                        \
+  __GANGWAY_ACC_INLINE void name(void *to, const void *from, unsigned bytes, unsigned lane) {                          \
+    if (bytes % 4 == 0)                                                                                                \
+      for (unsigned at = 0; at < bytes / 4; ++at)                                                                      \
+        ((__gangway_acc_word *)to)[at] = how(0xffffffffu, ((const __gangway_acc_word *)from)[at], lane, 31);           \
+    else if (bytes % 2 == 0)                                                                                           \
+      for (unsigned at = 0; at < bytes / 2; ++at)                                                                      \
+        ((__gangway_acc_half *)to)[at] = (short)how(0xffffffffu, ((const __gangway_acc_half *)from)[at], lane, 31);    \
+    else                                                                                                               \
+      for (unsigned at = 0; at < bytes; ++at)                                                                          \
+        ((signed char *)to)[at] = (signed char)how(0xffffffffu, ((const signed char *)from)[at], lane, 31);            \
+  }
+__GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle, __nvvm_shfl_sync_idx_i32, lane)
+__GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle_down, __nvvm_shfl_sync_down_i32, offset)
+/* acc_device_t: 4 not_host, 5 nvidia */
+#define __gangway_acc_on_device(type) ((type) == 4 || (type) == 5)
+#pragma omp end declare target
+#else
+#define __GANGWAY_ACC_GPU 0
+/* acc_device_t: 2 host, 0 none */
+#define __gangway_acc_on_device(type) ((type) == 2 || (type) == 0)
+#ifdef __cplusplus
+extern "C" {
+#endif
+int omp_get_team_num(void); int omp_get_num_teams(void);
+#ifdef __cplusplus
+}
+#endif
+#define __gangway_acc_gang() ((unsigned)omp_get_team_num())
+#define __gangway_acc_gangs() ((unsigned)omp_get_num_teams())
+#define __gangway_acc_worker() 0u
+#define __gangway_acc_workers() 1u
+#define __gangway_acc_lane() 0u
+#define __gangway_acc_lanes() 1u
+#define __gangway_acc_gang_barrier() ((void)0)
+#define __gangway_acc_worker_barrier() ((void)0)
+#endif
+#endif
