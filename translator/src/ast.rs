@@ -147,14 +147,29 @@ impl Unit {
                 let diagnostic = clang_getDiagnostic(self.unit, at);
                 if clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error {
                     failed = true;
-                    let options = CXDiagnostic_DisplaySourceLocation | CXDiagnostic_DisplayColumn;
-                    text += &owned(clang_formatDiagnostic(diagnostic, options));
-                    text.push('\n');
+                    text += &told(diagnostic, "error");
                 }
                 clang_disposeDiagnostic(diagnostic);
             }
         }
         failed.then_some(text)
+    }
+
+    /// What clang warns of in the source.
+    #[must_use]
+    pub fn warnings(&self) -> String {
+        let mut text = String::new();
+        // SAFETY: the unit is valid; each diagnostic is disposed of.
+        unsafe {
+            for at in 0..clang_getNumDiagnostics(self.unit) {
+                let diagnostic = clang_getDiagnostic(self.unit, at);
+                if clang_getDiagnosticSeverity(diagnostic) == CXDiagnostic_Warning {
+                    text += &told(diagnostic, "warning");
+                }
+                clang_disposeDiagnostic(diagnostic);
+            }
+        }
+        text
     }
 
     /// The root of the tree.
@@ -205,6 +220,21 @@ impl Unit {
         // SAFETY: the unit is valid; the vector outlives the call.
         unsafe { clang_getInclusions(self.unit, visit, (&raw mut files).cast()) };
         files
+    }
+}
+
+/// A line for a diagnostic, at the place that it has for the user.
+///
+/// # Safety
+/// The diagnostic is libclang's, and not disposed of.
+unsafe fn told(diagnostic: CXDiagnostic, what: &str) -> String {
+    // SAFETY: the caller's promise; the strings are disposed of.
+    unsafe {
+        let (mut file, mut line, mut column) = (CXString::default(), 0, 0);
+        let location = clang_getDiagnosticLocation(diagnostic);
+        clang_getPresumedLocation(location, &raw mut file, &raw mut line, &raw mut column);
+        let message = owned(clang_getDiagnosticSpelling(diagnostic));
+        format!("{}:{line}:{column}: {what}: {message}\n", owned(file))
     }
 }
 
@@ -272,6 +302,13 @@ impl<'u> Node<'u> {
             let cursor = clang_getCursorReferenced(self.cursor);
             (clang_Cursor_isNull(cursor) == 0).then(|| Node::new(cursor))
         }
+    }
+
+    /// The first declaration of what it declares.
+    #[must_use]
+    pub fn canonical(self) -> Node<'u> {
+        // SAFETY: the cursor is of a valid unit.
+        Node::new(unsafe { clang_getCanonicalCursor(self.cursor) })
     }
 
     #[must_use]

@@ -28,6 +28,7 @@
 //! | `emit_cxx` | the same for C++ |
 //! | `outline` | both in their places |
 //! | `surroundings` | what stands around a region |
+//! | `openacc` | OpenACC, which is a translation of its own |
 //!
 //! Lines stay the user's: what clang says of the result has the lines of the file.
 #![deny(unsafe_code)]
@@ -41,6 +42,7 @@ mod emit_cxx;
 mod error;
 mod lexer;
 mod offload;
+pub mod openacc;
 mod outline;
 mod pragma;
 mod region;

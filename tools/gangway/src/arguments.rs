@@ -249,8 +249,10 @@ Arguments that Gangway understands:
                             GANGWAY_CUDA_PATH names one, too
   --print-flags[=compile|=link]
                             print the flags for a build system that calls the compiler itself
-  --emit-translated         print C or C++ as clang gets it: with reverse offload, which clang
-                            lacks, written as calls
+  -fopenacc                 compile OpenACC in C and C++: clang checks it and makes no code
+  -fopenacc-notes           say which levels loops have got, and where private variables are
+  --emit-translated         print C or C++ as clang gets it: with OpenACC and with reverse offload,
+                            which clang lacks, written as kernels and calls
   -fopenmp-targets=TRIPLES  choose devices as clang does; nothing is chosen for you then
 
   --llvm=N                  the release of LLVM whose compiler is called, 19 to 23; otherwise the

@@ -8,6 +8,7 @@
 
 mod compiler;
 mod flags;
+mod openacc;
 mod request;
 mod response;
 mod target;
@@ -95,6 +96,13 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         request.llvm.as_deref(),
         request.offloads() && Target::asked(&request).gpu(),
     )?;
+    if request.openacc && language == Language::Fortran {
+        let text = "flang makes no code of OpenACC; compile OpenACC in Fortran with gfortran, whose programs Gangway runs";
+        return Err(Failure::new(FAILURE, text));
+    }
+    if request.emit_translated && request.openacc {
+        return openacc::print(language, &compiler.program, &request);
+    }
     if request.emit_translated {
         return translate::print(language, &compiler.program, &request);
     }
@@ -140,8 +148,11 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         None => Vec::new(),
     };
     command.args(added);
+    if request.openacc {
+        return openacc::compile(language, &compiler.program, &request, command);
+    }
     if let Some(translated) = translate::translated(language, &compiler.program, &request)? {
-        return translated.compile(command, &request);
+        return translated.compile(command, &request.rest);
     }
     let error = command.args(&request.rest).exec();
     Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", compiler.program.display())))

@@ -11,6 +11,10 @@ use crate::exit::{FAILURE, Failure};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Request {
     pub openmp: bool,
+    /// Constructs of OpenACC are translated.
+    pub openacc: bool,
+    /// What OpenACC's loops and variables have become is to be said.
+    pub openacc_notes: bool,
     /// Kernels of CUDA's language are for LLVM's offloading, and so for Gangway (`-foffload-via-llvm`).
     pub kernel_language: bool,
     /// Images are to be LLVM bitcode, compiled when the program runs (`-fopenmp-target-jit`).
@@ -129,6 +133,9 @@ impl Request {
             let Some(option) = text.to_str().filter(|text| text.starts_with('-')) else { continue };
             match option {
                 "-fno-openmp" => request.openmp = false,
+                "-fopenacc" => request.openacc = true,
+                "-fno-openacc" => request.openacc = false,
+                "-fopenacc-notes" | "--param=openacc-privatization=noisy" => request.openacc_notes = true,
                 "-foffload-via-llvm" => request.kernel_language = true,
                 "-fopenmp-target-jit" => request.bitcode = true,
                 "-fno-openmp-target-jit" => request.bitcode = false,
@@ -160,7 +167,10 @@ impl Request {
                     continue;
                 }
             }
-            taken[here] = option.starts_with("--print-flags") || option == "--emit-translated";
+            taken[here] = option.starts_with("--print-flags")
+                || option == "--emit-translated"
+                || option == "-fopenacc-notes"
+                || option == "--param=openacc-privatization=noisy";
         }
         if request.triples.is_some() {
             // `--offload-arch` means then what clang makes of it.
@@ -246,7 +256,7 @@ impl Request {
 
     /// Code for devices is made, or linked with.
     pub fn offloads(&self) -> bool {
-        self.openmp || self.kernel_language
+        self.openmp || self.openacc || self.kernel_language
     }
 
     /// Code for a GPU of NVIDIA is among what is asked for.

@@ -23,7 +23,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Nothing, for a call without OpenMP and kernels of CUDA's language.
+    /// Nothing, for a call without OpenMP, OpenACC and kernels of CUDA's language.
     pub fn of(request: &Request) -> Option<Self> {
         request.offloads().then(|| Self::asked(request))
     }
@@ -37,7 +37,7 @@ impl Target {
         } else {
             request.cpu || request.gpus.is_empty()
         };
-        let kernel_language = request.kernel_language && !request.openmp;
+        let kernel_language = request.kernel_language && !request.openmp && !request.openacc;
         let (gpus, bitcode, cuda) = (request.gpus.clone(), request.bitcode, request.cuda.clone());
         Self { cpu, gpus, chosen, kernel_language, bitcode, cuda }
     }

@@ -46,14 +46,14 @@ const UNUSED: [(&str, usize); 14] = [
 
 /// What a call of the compiler says, as far as parsing is concerned.
 #[derive(Debug, Default)]
-struct Reading {
-    sources: Vec<(PathBuf, bool)>,
-    folders: Vec<PathBuf>,
-    arguments: Vec<OsString>,
+pub(super) struct Reading {
+    pub sources: Vec<(PathBuf, bool)>,
+    pub folders: Vec<PathBuf>,
+    pub arguments: Vec<OsString>,
 }
 
 impl Reading {
-    fn of(language: Language, words: &[OsString]) -> Self {
+    pub fn of(language: Language, words: &[OsString]) -> Self {
         let mut reading = Self::default();
         let mut chosen: Option<OsString> = None;
         let mut at = 0;
@@ -123,7 +123,7 @@ fn source_language(file: &Path, chosen: Option<&OsStr>, language: Language) -> O
 /// Files in the place of which clang reads others.
 #[derive(Debug)]
 pub struct Translation {
-    files: Vec<File>,
+    pub(super) files: Vec<File>,
 }
 
 /// Options with which nothing is compiled, or no warning wanted.
@@ -211,7 +211,7 @@ fn headers_of(compiler: &Path) -> Option<PathBuf> {
 }
 
 /// Two compilations of one source may be parts of one program: what they are made with differs.
-fn identity_of(source: &Path, request: &Request) -> Result<u64, Failure> {
+pub(super) fn identity_of(source: &Path, request: &Request) -> Result<u64, Failure> {
     let mut bytes = std::path::absolute(source)?.into_os_string().into_encoded_bytes();
     for word in &request.words {
         bytes.push(0);
@@ -235,8 +235,8 @@ pub fn print(language: Language, compiler: &Path, request: &Request) -> Outcome 
 }
 
 impl Translation {
-    /// Runs the compiler, to which all but the user's arguments have been given.
-    pub fn compile(self, mut command: Command, request: &Request) -> Outcome {
+    /// Runs the compiler, to which all but the user's arguments have been given: these are given, too.
+    pub fn compile(self, mut command: Command, rest: &[OsString]) -> Outcome {
         let folder = Scratch::new()?;
         let mut roots = Vec::new();
         for (number, file) in self.files.iter().enumerate() {
@@ -260,7 +260,7 @@ impl Translation {
         let program = command.get_program().to_owned();
         // Devices do not get the regions of C++, so what only these use is unused there.
         let devices = ["-Xarch_device", "-D__GANGWAY_DEVICE__", "-Xarch_device", "-Wno-unused"];
-        let status = command.args(&request.rest).args(devices).status().map_err(|error| {
+        let status = command.args(rest).args(devices).status().map_err(|error| {
             let program = program.display();
             Failure::new(NOT_EXECUTABLE, format!("cannot execute {program}: {error}"))
         })?;

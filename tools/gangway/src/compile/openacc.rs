@@ -1,0 +1,187 @@
+//! OpenACC: translated into kernels and calls of the runtime, which clang compiles then.
+
+use std::ffi::OsString;
+use std::io::{Write, stderr, stdout};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use gangway_translator::openacc;
+
+use super::Language;
+use super::request::{Request, takes_value};
+use super::target::{GPU_TRIPLE, Target};
+use super::toolkit::Toolkit;
+use super::translate::{Reading, Translation, identity_of};
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+
+/// What clang says `_OPENACC` is, as of OpenACC 3.3.
+const OPENACC: &str = "-D_OPENACC=202211";
+
+/// LLVM's pass for OpenMP, at the link: in a program without a kernel that starts the device runtime it takes
+/// functions that ask for room for their variables as never called, and removes what follows.
+const WITHOUT_OPENMP_OPT: [&str; 2] = ["-mllvm", "-openmp-opt-disable"];
+
+/// Options that the preprocessor has done its work for, with the words behind them that are theirs.
+const DONE: [(&str, bool); 10] = [
+    ("-D", true),
+    ("-U", true),
+    ("-include", true),
+    ("-imacros", true),
+    ("-MD", false),
+    ("-MMD", false),
+    ("-MP", false),
+    ("-MF", true),
+    ("-MT", true),
+    ("-MQ", true),
+];
+
+/// Compiles sources with what OpenACC's constructs have become in their place.
+pub fn compile(language: Language, compiler: &Path, request: &Request, mut command: Command) -> Outcome {
+    let only_looks = ["-E", "-M", "-MM"].iter().any(|option| request.words.iter().any(|word| word == option));
+    if only_looks {
+        return execute(command.args(&request.rest), compiler);
+    }
+    let files = translated(language, compiler, request)?;
+    if !request.openmp {
+        command.arg("-fopenmp");
+    }
+    if request.links && Target::asked(request).gpu() {
+        for word in WITHOUT_OPENMP_OPT {
+            command.arg("-Xlinker").arg(format!("--device-linker={GPU_TRIPLE}={word}"));
+        }
+    }
+    if files.is_empty() {
+        // Objects that are linked, or sources without a directive.
+        return execute(command.args(without(&request.rest, &[("-fopenacc", false)])), compiler);
+    }
+    let done: Vec<(&str, bool)> = DONE.into_iter().chain([("-fopenacc", false)]).collect();
+    let mut rest = without(&request.rest, &done);
+    // What there is to warn of has been said of the user's source.
+    // Headers for GPUs would declare again what the text has already.
+    rest.extend(["-w".into(), "-Wno-error".into(), "-nogpuinc".into()]);
+    let translation = Translation { files: files.into_iter().map(|found| found.file).collect() };
+    translation.compile(command, &rest)
+}
+
+/// Prints what clang gets instead of the sources.
+pub fn print(language: Language, compiler: &Path, request: &Request) -> Outcome {
+    let mut out = stdout().lock();
+    let files = translated(language, compiler, request)?;
+    for (source, _) in Reading::of(language, &request.words).sources {
+        match files.iter().find(|found| found.file.file == source) {
+            Some(found) => out.write_all(&found.file.text)?,
+            None => out.write_all(&std::fs::read(&source)?)?,
+        }
+    }
+    Ok(SUCCESS)
+}
+
+fn execute(command: &mut Command, compiler: &Path) -> Outcome {
+    let error = command.exec();
+    Err(Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", compiler.display())))
+}
+
+/// The sources that have directives, translated. Says what clang warns of, and the notes.
+fn translated(
+    language: Language,
+    compiler: &Path,
+    request: &Request,
+) -> Result<Vec<openacc::Result>, Failure> {
+    let reading = Reading::of(language, &request.words);
+    let mut found = Vec::new();
+    for (source, is_cxx) in &reading.sources {
+        let mut arguments: Vec<OsString> = vec![compiler.into()];
+        let mine = |word: &&OsString| {
+            word.to_str().is_some_and(|word| {
+                matches!(word, "-fopenacc" | "-fopenacc-notes") || word.starts_with("--param=")
+            })
+        };
+        arguments.extend(reading.arguments.iter().filter(|word| !mine(word)).cloned());
+        arguments.extend(dependencies(&request.words, source));
+        arguments.extend(["-U_OPENACC", OPENACC, "-idirafter"].map(OsString::from));
+        arguments.push(Toolkit::headers_of_translated()?.into());
+        arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
+        arguments.push(source.into());
+        let identity = identity_of(source, request)?;
+        let request = gangway_translator::Request {
+            arguments: arguments.into_iter().map(OsString::into_encoded_bytes).collect(),
+            file: source,
+            is_cxx: *is_cxx,
+            identity,
+        };
+        let result =
+            openacc::translate(&request).map_err(|error| Failure::new(FAILURE, error.to_string()))?;
+        found.extend(result);
+    }
+    let quiet = request.words.iter().any(|word| word == "-w");
+    // Not `eprintln`: a build system may have closed the pipe.
+    let mut out = stderr().lock();
+    for result in &found {
+        if !quiet {
+            let _ = out.write_all(result.warnings.as_bytes());
+        }
+        for note in result.notes.iter().filter(|_| request.openacc_notes) {
+            let _ = writeln!(out, "{}:{}: note: {}", note.file, note.line, note.text);
+        }
+    }
+    if !quiet
+        && found.iter().any(|result| !result.warnings.is_empty())
+        && request.words.iter().any(|word| word == "-Werror")
+    {
+        return Err(Failure::new(FAILURE, "there are warnings, and -Werror makes them errors"));
+    }
+    Ok(found)
+}
+
+/// What has the preprocessor write which files a source depends on, where that is asked for: it reads them, and
+/// who compiles the result does not. Names are those that clang would take.
+fn dependencies(words: &[OsString], source: &Path) -> Vec<OsString> {
+    let Some(kind) = words.iter().find(|word| *word == "-MD" || *word == "-MMD") else { return Vec::new() };
+    let value = |option: &str| {
+        let at = words.iter().rposition(|word| word == option);
+        let attached = words
+            .iter()
+            .rev()
+            .find_map(|word| word.to_str()?.strip_prefix(option))
+            .filter(|rest| !rest.is_empty());
+        at.and_then(|at| words.get(at + 1).cloned()).or_else(|| attached.map(OsString::from))
+    };
+    let object = value("-o")
+        .unwrap_or_else(|| Path::new(source.file_name().unwrap_or_default()).with_extension("o").into());
+    let file = value("-MF").unwrap_or_else(|| Path::new(&object).with_extension("d").into());
+    let mut options = vec![kind.clone(), "-MF".into(), file];
+    match (value("-MQ"), value("-MT")) {
+        (Some(target), _) => options.extend(["-MQ".into(), target]),
+        (None, target) => options.extend(["-MT".into(), target.unwrap_or(object)]),
+    }
+    options.extend(words.iter().filter(|word| *word == "-MP").cloned());
+    options
+}
+
+/// Arguments without some options; of those that have a value, without that.
+fn without(arguments: &[OsString], options: &[(&str, bool)]) -> Vec<OsString> {
+    let mut rest = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_str().unwrap_or_default();
+        if options.iter().any(|(option, _)| *option == text) {
+            let has_value = options.iter().any(|(option, value)| *option == text && *value);
+            if has_value {
+                words.next();
+            }
+            continue;
+        }
+        let attached = |(option, value): &(&str, bool)| {
+            *value && matches!(*option, "-D" | "-U" | "-MF" | "-MT" | "-MQ") && text.starts_with(option)
+        };
+        if options.iter().any(attached) {
+            continue;
+        }
+        rest.push(word.clone());
+        if takes_value(text) {
+            rest.extend(words.next().cloned());
+        }
+    }
+    rest
+}

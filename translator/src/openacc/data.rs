@@ -1,0 +1,291 @@
+//! Directives that move data, wait, or set something up: calls of the runtime.
+
+use std::ops::Range;
+
+use super::directive::{Clause, Directive, Name};
+use super::index::Class;
+use super::items::{self, Item};
+use super::quoted;
+use super::region::compares_to_host;
+use super::writer::{Names, Writer, Written};
+use crate::error::Complaint;
+use crate::lexer::Token;
+use crate::pragma::closing;
+
+impl Writer<'_> {
+    /// The site of a directive, and what it asks of the launch: two declarations.
+    pub fn site(&self, directive: &Directive, names: &Names, launch: [&str; 3]) -> Written {
+        let kind = match directive.name {
+            Name::Parallel => "PARALLEL",
+            Name::Kernels => "KERNELS",
+            Name::Serial => "SERIAL",
+            Name::Data => "DATA",
+            Name::EnterData => "ENTER_DATA",
+            Name::ExitData => "EXIT_DATA",
+            Name::HostData => "HOST_DATA",
+            Name::Update => "UPDATE",
+            Name::Wait => "WAIT",
+            _ => "DECLARE",
+        };
+        let asynchronous = match directive.clause("async") {
+            None => "-2".to_owned(),
+            Some(clause) => clause
+                .value()
+                .map_or("-1".to_owned(), |range| format!("(int)({})", self.expression(&range, names))),
+        };
+        let on_host = compares_to_host(directive, &|range| self.expression(range, names));
+        let [gangs, workers, vector] = launch;
+        let function = self.index.function_at(directive.range.start);
+        let function = function.map_or(String::new(), |function| function.node.name());
+        let source = self.described(&function, directive.range.start);
+        Ok(format!(
+            "const struct __gangway_acc_site __acc_site = {{ {source}, __GANGWAY_ACC_{kind} }}; (void)__acc_site; \
+             struct __gangway_acc_launch __acc_launch = {{ {asynchronous}, {on_host}, 0, {{ (unsigned)({gangs}), 0, 0 }}, \
+             (unsigned)({workers}), (unsigned)({vector}) }}; (void)__acc_launch; "
+        ))
+    }
+
+    /// What clang writes of a variable or a construct: `;name;file;line;column;;`, of a construct
+    /// `;file;function;line;column;;`.
+    fn described(&self, name: &str, at: usize) -> String {
+        let (file, line) = self.source.presumed(at);
+        quoted(&format!(";{file};{name};{line};1;;"))
+    }
+
+    /// The `wait` clause: a call before the construct.
+    pub fn waits(&self, directive: &Directive, names: &Names) -> String {
+        let clauses = directive.for_gpus().into_iter().filter(|clause| clause.name == "wait");
+        clauses
+            .map(|clause| {
+                self.wait_call("__gangway_acc_wait_clause", "__acc_launch.async", &clause.items(), names)
+            })
+            .collect()
+    }
+
+    fn wait_call(
+        &self,
+        function: &str,
+        queue: &str,
+        items: &[&[crate::lexer::Token]],
+        names: &Names,
+    ) -> String {
+        let mut queues = Vec::new();
+        for item in items {
+            // `devnum: 0 : queues: 1, 2`
+            let parts = crate::pragma::split(item, ":");
+            let Some(range) = parts.last().and_then(|part| super::directive::bytes(part)) else { continue };
+            queues.push(format!("(int)({})", self.expression(&range, names)));
+        }
+        let count = queues.len();
+        match count {
+            0 => format!("{function}(&__acc_site, {queue}, 0, 0); "),
+            _ => format!(
+                "{{ int __acc_queues[] = {{ {} }}; {function}(&__acc_site, {queue}, {count}, __acc_queues); }} ",
+                queues.join(", ")
+            ),
+        }
+    }
+
+    /// The declaration of an array of items, and how many they are.
+    pub fn items(&self, items: &[Item], names: &Names) -> Result<(String, usize), Complaint> {
+        let mut fields = Vec::new();
+        for item in items {
+            let variable = item.key.and_then(|key| self.index.variable(key));
+            let (file, line) = self.source.presumed(item.at);
+            let label = quoted(&format!(";{};{file};{line};1;;", item.written(self.text)));
+            fields.push(item.fields(variable, self.text, &label, &|range| self.expression(range, names))?);
+        }
+        let count = fields.len();
+        // An array of C has an element.
+        if fields.is_empty() {
+            fields.push("{ 0, 0, 0, 0, 0, 0, 0 }".to_owned());
+        }
+        Ok((format!("struct __gangway_acc_item __acc_items[] = {{ {} }}; ", fields.join(", ")), count))
+    }
+
+    /// `data` and `host_data`.
+    pub fn data_region(
+        &mut self,
+        directive: &Directive,
+        names: &Names,
+    ) -> Result<(usize, String), Complaint> {
+        let statement = self.statement(directive)?;
+        let body = self.whole(statement);
+        let items = items::read(directive, &self.index, self.text)?;
+        let site = self.site(directive, names, ["0", "0", "0"])?;
+        let (declared, count) = self.items(&items, names)?;
+        let waits = self.waits(directive, names);
+        let mut inner = names.clone();
+        let mut before = format!("{{ {site}{declared}{waits}");
+        let mut after = String::new();
+        if directive.name == Name::HostData {
+            before += &format!("__gangway_acc_host_data(&__acc_site, __acc_items, {count}, &__acc_launch); ");
+            for (at, item) in items.iter().enumerate() {
+                let Some(variable) = item.key.and_then(|key| self.index.variable(key)).cloned() else {
+                    continue;
+                };
+                let name = self.fresh("u", &variable.name);
+                let object = self.expression(&item.object, names);
+                let is_pointer = variable.class == Class::Pointer;
+                let address = if is_pointer { object } else { format!("&({object})") };
+                before += &format!(
+                    "__auto_type {name} = __gangway_acc_moved({address}, __acc_items[{at}]); (void){name}; "
+                );
+                inner.insert(variable.key, if is_pointer { name } else { format!("{name}[0]") });
+            }
+        } else {
+            before +=
+                &format!("__gangway_acc_data_begin(&__acc_site, __acc_items, {count}, &__acc_launch); ");
+            after += "__gangway_acc_data_end(); ";
+        }
+        let visible = self.visible.len();
+        if directive.name == Name::Data {
+            self.visible.extend(items.iter().filter(|item| item.is_variable).filter_map(|item| item.key));
+        }
+        let text = self.host(body.clone(), &inner);
+        self.visible.truncate(visible);
+        let text = text?;
+        let marker = self.source.marker(body.start);
+        Ok((body.end, format!("{before}{marker}{text} {after}}}")))
+    }
+
+    /// `enter data`, `exit data`, `update`.
+    pub fn unstructured(&mut self, directive: &Directive, names: &Names) -> Written {
+        let items = items::read(directive, &self.index, self.text)?;
+        let site = self.site(directive, names, ["0", "0", "0"])?;
+        let (declared, count) = self.items(&items, names)?;
+        let waits = self.waits(directive, names);
+        let function = match directive.name {
+            Name::EnterData => "enter_data",
+            Name::ExitData => "exit_data",
+            _ => "update",
+        };
+        Ok(format!(
+            "{{ {site}{declared}{waits}__gangway_acc_{function}(&__acc_site, __acc_items, {count}, &__acc_launch); }}"
+        ))
+    }
+
+    pub fn wait(&mut self, directive: &Directive, names: &Names) -> Written {
+        let site = self.site(directive, names, ["0", "0", "0"])?;
+        let argument = directive.argument.clone().unwrap_or_default();
+        let items: Vec<_> =
+            crate::pragma::split(&argument, ",").into_iter().filter(|item| !item.is_empty()).collect();
+        let call = self.wait_call("__gangway_acc_wait", "__acc_launch.async", &items, names);
+        Ok(format!("{{ {site}if (!__acc_launch.on_host) {{ {call}}} }}"))
+    }
+
+    /// `init`, `shutdown`, `set`.
+    pub fn settings(&mut self, directive: &Directive, names: &Names) -> Written {
+        let value = |name: &str| directive.value(name).map(|range| self.expression(&range, names));
+        let kind = directive
+            .clauses
+            .iter()
+            .find(|clause| matches!(clause.name.as_str(), "device_type" | "dtype"))
+            .and_then(|clause| clause.tokens.as_deref()?.first().map(|token| token.text.clone()));
+        // The values of `acc_device_t`, which a program without `openacc.h` has no names for.
+        let kind = kind.map(|kind| match kind.as_str() {
+            "host" => "2",
+            "nvidia" => "5",
+            "radeon" => "8",
+            "*" | "default" => "1",
+            _ => "4",
+        });
+        let condition = value("if").map_or(String::new(), |condition| format!("if ({condition}) "));
+        let number = value("device_num");
+        let mut text = String::new();
+        match directive.name {
+            Name::Init => text += &format!("acc_init({}); ", kind.unwrap_or("1")),
+            Name::Shutdown => text += &format!("acc_shutdown({}); ", kind.unwrap_or("1")),
+            _ => {
+                if let Some(kind) = kind {
+                    text += &format!("acc_set_device_type({kind}); ");
+                }
+                if let Some(number) = &number {
+                    text += &format!("acc_set_device_num({number}, {}); ", kind.unwrap_or("1"));
+                }
+                if let Some(queue) = value("default_async") {
+                    text += &format!("acc_set_default_async({queue}); ");
+                }
+            }
+        }
+        Ok(format!("{condition}{{ {text}}}"))
+    }
+
+    /// `declare` (section 2.13): of variables that live as long as the program, devices have their own.
+    pub fn declare(&mut self, directive: &Directive, names: &Names) -> Written {
+        let items = items::read(directive, &self.index, self.text)?;
+        let is_in_function = self.index.function_at(directive.range.start).is_some();
+        let mut statics = Vec::new();
+        let mut locals = Vec::new();
+        for mut item in items {
+            let variable = item.key.and_then(|key| self.index.variable(key));
+            match variable.filter(|variable| variable.is_static) {
+                Some(variable) if item.kind != "DEVICEPTR" => statics.push(variable.name.clone()),
+                _ if !is_in_function => {
+                    // Before the tree knows a use of it: its name is enough.
+                    if item.kind != "DEVICEPTR" {
+                        statics.push(self.text[item.object.clone()].to_owned());
+                    }
+                }
+                _ => {
+                    if item.kind == "DEVICEPTR" {
+                        continue;
+                    }
+                    item.flags.retain(|flag| *flag != "FINALIZE");
+                    locals.push(item);
+                }
+            }
+        }
+        let mut text = String::new();
+        if !statics.is_empty() {
+            text += &format!("\n#pragma omp declare target({})\n", statics.join(", "));
+        }
+        if !locals.is_empty() {
+            let site = self.site(directive, names, ["0", "0", "0"])?;
+            let (declared, count) = self.items(&locals, names)?;
+            let name = self.fresh("d", "declared");
+            text += &format!(
+                "__attribute__((cleanup(__gangway_acc_declare_end))) int {name} = ({{ {site}{declared}\
+                 __gangway_acc_data_begin(&__acc_site, __acc_items, {count}, &__acc_launch); 0; }}); (void){name};"
+            );
+        }
+        Ok(text)
+    }
+
+    /// clang leaves nothing of a variable in a device's image that only its unit sees, so that the host cannot
+    /// find it. Such variables of `declare` get names that others see, and that tell their units apart.
+    pub fn exposed(&self, identity: u64) -> Vec<(Range<usize>, String)> {
+        let declares = self.source.directives.iter().filter(|directive| directive.name == Name::Declare);
+        let mut edits = Vec::new();
+        for name in declares.flat_map(|directive| directive.clauses.iter().flat_map(Clause::items)) {
+            let Some(name) = name.first() else { continue };
+            let variable = self.index.variables.values().find(|variable| {
+                variable.name == name.text
+                    && variable.is_static
+                    && variable.is_of_its_unit
+                    && !variable.is_constant
+            });
+            let Some(variable) = variable else { continue };
+            let tokens = crate::lexer::tokens(self.text[variable.range.clone()].as_bytes());
+            let at = |token: &Token| token.range.start + variable.range.start;
+            let Some(storage) = tokens.iter().find(|token| token.is("static") && at(token) < variable.key)
+            else {
+                continue;
+            };
+            let Some(mut index) = tokens.iter().position(|token| at(token) == variable.key) else { continue };
+            while let Some(end) = tokens
+                .get(index + 1)
+                .filter(|token| token.is("["))
+                .and_then(|_| closing(&tokens[index + 1..]))
+            {
+                index += 1 + end;
+            }
+            let end = tokens[index].range.end + variable.range.start;
+            edits.push((at(storage)..at(storage) + "static".len(), String::new()));
+            edits.push((end..end, format!(" __asm__(\"__gangway_acc_{}_{identity:016x}\")", variable.name)));
+        }
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+        edits.dedup_by(|one, other| one.0 == other.0);
+        edits
+    }
+}

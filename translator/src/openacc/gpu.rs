@@ -1,0 +1,979 @@
+//! Compute constructs and routines for GPUs: a gang is a block, a worker a row of its threads, a lane a
+//! thread.
+//!
+//! Code that is not partitioned yet is computed by one thread (see [`super::mode`]). A variable of such
+//! code is in a register of each thread; what the one thread has computed is given to the others where code
+//! begins that they share. Only what has an address that others may see is in memory: shared memory, once
+//! for a gang or once for each worker. This is what GCC does with variables that are private to gangs.
+#![allow(non_upper_case_globals, reason = "the names are libclang's")]
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+#[allow(clippy::wildcard_imports, reason = "dozens of names of libclang's")]
+use clang_sys::*;
+
+use super::directive::{Directive, Name};
+use super::index::{Class, Doing, Key, Variable, range_of};
+use super::mode::{Scope, Since, Sizes, WORKERS};
+use super::nest::{Assigned, Levels};
+use super::reduction::{self, Reduction};
+use super::region::Region;
+use super::writer::{For, Names, Writer, Written};
+use crate::ast::Node;
+use crate::error::Complaint;
+
+/// A text for GPUs, while it is written.
+struct Gpu<'g, 'w> {
+    writer: &'g mut Writer<'w>,
+    assigned: &'g Assigned,
+    sizes: Sizes,
+    since: Since,
+    /// What has been partitioned last: variables that nothing in it writes are the same for all threads.
+    inside: Range<usize>,
+    /// Variables in registers that one thread computes.
+    registers: Vec<Variable>,
+    /// Variables that are the same in all threads of a scope, always.
+    uniform: HashSet<Key>,
+}
+
+impl<'w> Writer<'w> {
+    /// The text of a region for GPUs.
+    pub fn for_gpus(&mut self, region: &Region<'_, 'w>) -> Written {
+        let mut names = region.names.clone();
+        let mut gpu = Gpu::new(self, region.assigned, region.sizes, region.body.clone());
+        let private = gpu.writer.private_by_loops(region.directive, &region.body);
+        for found in gpu.writer.index.uses_in(&region.body).map(|found| found.key).collect::<BTreeSet<_>>() {
+            let Some(variable) = gpu.writer.index.variable(found).cloned() else { continue };
+            if private.contains(&found)
+                || region.body.contains(&found)
+                || names.contains_key(&found)
+                || variable.is_static
+            {
+                continue;
+            }
+            // It came by value.
+            if gpu.is_written(&variable, &region.body) {
+                gpu.registers.push(variable);
+            } else if variable.class == Class::Scalar {
+                gpu.uniform.insert(found);
+            }
+        }
+        let mut text = String::new();
+        for variable in &region.private {
+            text += &gpu.private(variable, &region.body, Levels::NONE, &mut names);
+        }
+        for one in &region.reductions {
+            let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
+            let name = gpu.writer.fresh("r", &one.variable.name);
+            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer));
+            gpu.registers.push(one.variable.clone());
+            names.insert(one.variable.key, name);
+        }
+        text += &match region.directive.is_loop {
+            true => gpu.directed_loop(region.directive, Levels::NONE, &names)?,
+            false => gpu.statements(&[region.statement], Levels::NONE, &mut names.clone())?,
+        };
+        if !region.reductions.is_empty() {
+            let mut all = String::new();
+            for one in &region.reductions {
+                let outer = &region.names[&one.variable.key];
+                all += &one.add_atomically(outer, &names[&one.variable.key])?;
+            }
+            text += &gpu.by_one(all, Levels::NONE);
+        }
+        Ok(text)
+    }
+
+    /// The body of a routine for GPUs, which threads of a mode call together.
+    pub fn routine_for_gpus(
+        &mut self,
+        body: Node<'w>,
+        assigned: &Assigned,
+        mode: Levels,
+        parameters: &[Variable],
+    ) -> Written {
+        let range = range_of(body).unwrap_or_default();
+        let sizes = Sizes { workers: None, lanes: None };
+        let mut gpu = Gpu::new(self, assigned, sizes, range.clone());
+        for parameter in parameters {
+            // Those who call give all threads the same.
+            if gpu.is_written(parameter, &range) {
+                gpu.registers.push(parameter.clone());
+            } else if parameter.class == Class::Scalar {
+                gpu.uniform.insert(parameter.key);
+            }
+        }
+        let text = gpu.statements(&[body], mode, &mut Names::new())?;
+        Ok(text + &gpu.wait(mode))
+    }
+}
+
+impl<'g, 'w> Gpu<'g, 'w> {
+    fn new(writer: &'g mut Writer<'w>, assigned: &'g Assigned, sizes: Sizes, inside: Range<usize>) -> Self {
+        Self {
+            writer,
+            assigned,
+            sizes,
+            since: Since::Nothing,
+            inside,
+            registers: Vec::new(),
+            uniform: HashSet::new(),
+        }
+    }
+
+    fn is_written(&self, variable: &Variable, range: &Range<usize>) -> bool {
+        self.writer.index.uses_in(range).any(|found| found.key == variable.key && found.doing != Doing::Reads)
+    }
+
+    /// Whether others may see the address of a variable.
+    fn is_shared(&self, variable: &Variable, range: &Range<usize>) -> bool {
+        let shares = |found: &super::index::Use| {
+            found.key == variable.key && (found.doing == Doing::Shares || self.is_atomic(found))
+        };
+        variable.class == Class::Array || self.writer.index.uses_in(range).any(shares)
+    }
+
+    /// All threads of the scope wait, if anything has been computed.
+    fn wait(&mut self, mode: Levels) -> String {
+        let scope = self.sizes.scope(mode);
+        if self.since == Since::Nothing || scope == Scope::Thread {
+            return String::new();
+        }
+        self.since = Since::Nothing;
+        format!("{} ", scope.barrier())
+    }
+
+    /// Code that one thread runs, after what all have done.
+    fn by_one(&mut self, text: String, mode: Levels) -> String {
+        let Some(one) = self.sizes.one(mode) else { return text };
+        let before = if self.since == Since::All { self.wait(mode) } else { String::new() };
+        self.since = Since::One;
+        format!("{before}if ({one}) {{ {text} }} ")
+    }
+
+    /// Statements that follow each other.
+    fn statements(&mut self, nodes: &[Node<'w>], mode: Levels, names: &mut Names) -> Written {
+        let mut text = String::new();
+        let mut group: Vec<Node<'w>> = Vec::new();
+        let crossing = self.crossing(nodes, mode);
+        for (node, crosses) in nodes.iter().zip(crossing) {
+            if self.is_structural(*node, mode) {
+                text += &self.flush(&mut group, mode, names)?;
+                text += &self.structural(*node, mode, names)?;
+            } else if crosses {
+                text += &self.flush(&mut group, mode, names)?;
+                text += &self.declaration(*node, mode, names)?;
+            } else {
+                group.push(*node);
+            }
+        }
+        Ok(text + &self.flush(&mut group, mode, names)?)
+    }
+
+    /// Which statements declare variables that code uses which stands apart from them: behind a statement
+    /// that all threads go through, or in or behind another such declaration.
+    fn crossing(&self, nodes: &[Node<'w>], mode: Levels) -> Vec<bool> {
+        let end = nodes.last().map_or(0, |last| self.writer.whole(*last).end);
+        let mut apart = None;
+        let mut crossing = vec![false; nodes.len()];
+        for (at, node) in nodes.iter().enumerate().rev() {
+            let begin = range_of(*node).map_or(0, |range| range.start);
+            if self.is_structural(*node, mode) {
+                apart = Some(begin);
+            } else if node.kind() == CXCursor_DeclStmt
+                && self.crosses(*node, apart.map_or(end..end, |begin| begin..end), mode)
+            {
+                crossing[at] = true;
+                apart = Some(begin);
+            }
+        }
+        crossing
+    }
+
+    /// Statements that have nothing to do with partitioned code.
+    fn flush(&mut self, group: &mut Vec<Node<'w>>, mode: Levels, names: &Names) -> Written {
+        let nodes = std::mem::take(group);
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else { return Ok(String::new()) };
+        let range = self.writer.whole(*first).start..self.writer.whole(*last).end;
+        let text = self.writer.sequential(range, names, &HashMap::new(), For::Gpus)?;
+        if self.sizes.scope(mode) == Scope::Thread {
+            self.since = Since::All;
+        }
+        Ok(self.by_one(format!("{text}\n"), mode))
+    }
+
+    /// Whether all threads have to go through a statement: it has partitioned code in it, or jumps.
+    fn is_structural(&self, node: Node<'w>, mode: Levels) -> bool {
+        self.has_partitioned(node)
+            || self.sizes.scope(mode) != Scope::Thread
+                && (jumps(node, false, false)
+                    || matches!(node.kind(), CXCursor_CaseStmt | CXCursor_DefaultStmt))
+    }
+
+    fn has_partitioned(&self, node: Node<'w>) -> bool {
+        let Some(range) = range_of(node) else { return false };
+        let mut within = self.assigned.levels.iter();
+        let contains = |at: &usize| range.start <= *at && *at < self.writer.whole(node).end.max(range.end);
+        // A construct's own bytes are its directive's.
+        let construct = self.construct(node);
+        if construct.is_some_and(|directive| {
+            self.assigned.levels.get(&directive.range.start).is_some_and(|levels| !levels.is_empty())
+        }) {
+            return true;
+        }
+        if construct.is_some() {
+            return node.children().into_iter().any(|child| self.has_partitioned(child));
+        }
+        within.any(|(at, levels)| !levels.is_empty() && contains(at)) || self.calls_routine(&range)
+    }
+
+    fn calls_routine(&self, range: &Range<usize>) -> bool {
+        !super::nest::called(&self.writer.index, range, &self.writer.routines).is_empty()
+    }
+
+    /// The directive that a node is.
+    fn construct(&self, node: Node<'w>) -> Option<&'w Directive> {
+        let range = range_of(node)?;
+        let directive = self.writer.directives.get(&range.start)?;
+        (self.writer.index.constructs.contains_key(&range.start) && range.end <= directive.range.end)
+            .then_some(directive)
+    }
+
+    /// A statement that all threads go through.
+    fn structural(&mut self, node: Node<'w>, mode: Levels, names: &mut Names) -> Written {
+        if let Some(directive) = self.construct(node) {
+            return match directive.is_loop {
+                true => self.directed_loop(directive, mode, names),
+                false => Err(Complaint::new(directive.range.start, "this directive cannot stand here")),
+            };
+        }
+        let marker = range_of(node).map(|range| self.writer.source.marker(range.start)).unwrap_or_default();
+        let children = node.children();
+        match node.kind() {
+            CXCursor_CompoundStmt => {
+                let text = self.statements(&children, mode, &mut names.clone())?;
+                Ok(format!("{{ {text} }}"))
+            }
+            CXCursor_BreakStmt | CXCursor_ContinueStmt => {
+                // All go back together.
+                let wait = self.wait(mode);
+                let text = self.writer.plain(self.writer.whole(node), names, For::Gpus);
+                Ok(format!("{marker}{{ {wait}{text} }}"))
+            }
+            CXCursor_ReturnStmt => self.returns(node, mode, names),
+            CXCursor_GotoStmt | CXCursor_IndirectGotoStmt => self.refuse(node, "`goto`"),
+            CXCursor_IfStmt => self.branch(node, mode, names, &marker),
+            CXCursor_ForStmt => self.counted_loop(node, mode, names, &marker),
+            CXCursor_WhileStmt => {
+                let [condition, body] = two(&children).ok_or_else(|| self.refusal(node, "this loop"))?;
+                let condition = self.agreed(condition, mode, names);
+                let body = self.loop_body(body, mode, names)?;
+                Ok(format!("{marker}while ({condition}) {{ {body} }} "))
+            }
+            CXCursor_DoStmt => {
+                let [body, condition] = two(&children).ok_or_else(|| self.refusal(node, "this loop"))?;
+                let body = self.loop_body(body, mode, names)?;
+                let condition = self.agreed(condition, mode, names);
+                Ok(format!("{marker}do {{ {body} }} while ({condition}); "))
+            }
+            CXCursor_SwitchStmt => {
+                let [condition, body] = two(&children).ok_or_else(|| self.refusal(node, "this `switch`"))?;
+                let condition = self.agreed_as("long", condition, mode, names);
+                let before = self.since;
+                let body = self.statements(&[body], mode, &mut names.clone())?;
+                self.since = self.since.max(before);
+                Ok(format!("{marker}switch ({condition}) {{ {body} }} "))
+            }
+            CXCursor_CaseStmt | CXCursor_DefaultStmt | CXCursor_LabelStmt => {
+                let Some(inner) = children.last().copied().filter(|child| {
+                    !child.is_expression() || node.kind() != CXCursor_CaseStmt || children.len() > 1
+                }) else {
+                    return self.refuse(node, "this label");
+                };
+                let begin = range_of(node).unwrap_or_default().start;
+                let label = begin..range_of(inner).unwrap_or_default().start;
+                let label = self.writer.expression(&label, names);
+                let text = self.statements(&[inner], mode, names)?;
+                Ok(format!("{marker}{label} {{ {text} }}"))
+            }
+            CXCursor_DeclStmt => self.declaration(node, mode, names),
+            _ if self.calls_routine(&range_of(node).unwrap_or_default()) => self.call(node, mode, names),
+            _ => self.refuse(node, "this statement"),
+        }
+    }
+
+    fn refusal(&self, node: Node<'_>, what: &str) -> Complaint {
+        let at = range_of(node).map_or(0, |range| range.start);
+        Complaint::new(
+            at,
+            format!("{what} stands around loops that are partitioned, and is not translated there"),
+        )
+    }
+
+    fn refuse(&self, node: Node<'_>, what: &str) -> Written {
+        Err(self.refusal(node, what))
+    }
+
+    /// A condition as one thread has computed it, for all.
+    fn agreed(&mut self, condition: Node<'w>, mode: Levels, names: &Names) -> String {
+        self.agreed_as("int", condition, mode, names)
+    }
+
+    fn agreed_as(&mut self, ty: &str, condition: Node<'w>, mode: Levels, names: &Names) -> String {
+        let range = range_of(condition).unwrap_or_default();
+        let text = self.writer.expression(&range, names);
+        if self.sizes.scope(mode) == Scope::Thread || self.is_uniform(&range, names) {
+            return text;
+        }
+        let text = if ty == "int" { format!("!!({text})") } else { text };
+        let one = self.sizes.one(mode).unwrap_or("1");
+        let before = if self.since == Since::All { self.wait(mode) } else { String::new() };
+        let given = self.given("__acc_c", ty, mode);
+        format!("__extension__({{ {ty} __acc_c = 0; {before}if ({one}) __acc_c = {text}; {given}__acc_c; }})")
+    }
+
+    /// Gives what one thread has in a variable to all.
+    fn given(&mut self, name: &str, ty: &str, mode: Levels) -> String {
+        match self.sizes.scope(mode) {
+            Scope::Thread => String::new(),
+            Scope::Warp => format!("__gangway_acc_shuffle(&{name}, &{name}, sizeof {name}, 0); "),
+            scope => {
+                let one = self.sizes.one(mode).unwrap_or("1");
+                let barrier = scope.barrier();
+                self.since = Since::Nothing;
+                let (slot, declared) = self.in_shared_memory(ty, "c", mode);
+                format!("{declared}if ({one}) {slot} = {name}; {barrier} {name} = {slot}; {barrier} ")
+            }
+        }
+    }
+
+    /// Memory of a gang's, or of each worker's: what stands for it, and its declaration.
+    fn in_shared_memory(&mut self, ty: &str, of: &str, mode: Levels) -> (String, String) {
+        let name = self.writer.fresh("s", of);
+        let (count, at) = match mode.has(Levels::WORKER) && self.sizes.workers != Some(1) {
+            true => (format!("[{}]", self.sizes.workers.unwrap_or(WORKERS)), "[__gangway_acc_worker()]"),
+            false => (String::new(), ""),
+        };
+        // LLVM takes it that a barrier leaves a variable alone whose address nobody has got, and would read
+        // what this thread has written, not what others have: so it is told that somebody has.
+        let declared = format!(
+            "static __gangway_acc_shared __typeof__({ty}) {name}_{count}; \
+             __typeof__({ty}) *const {name} = (__typeof__({ty}) *)__gangway_acc_seen_by_all(&{name}_{at}); (void){name}; "
+        );
+        (format!("{name}[0]"), declared)
+    }
+
+    fn branch(&mut self, node: Node<'w>, mode: Levels, names: &Names, marker: &str) -> Written {
+        let children = node.children();
+        let (condition, rest) = children.split_first().ok_or_else(|| self.refusal(node, "this `if`"))?;
+        if rest.is_empty() || rest.len() > 2 || !condition.is_expression() {
+            return self.refuse(node, "this `if`");
+        }
+        let condition = self.agreed(*condition, mode, names);
+        let before = self.since;
+        let mut after = before;
+        let mut text = format!("{marker}if ({condition}) ");
+        for (at, branch) in rest.iter().enumerate() {
+            self.since = before;
+            let inner = self.statements(&[*branch], mode, &mut names.clone())?;
+            after = after.max(self.since);
+            let word = if at == 1 { "else " } else { "" };
+            text += &format!("{word}{{ {inner} }} ");
+        }
+        self.since = after;
+        Ok(text)
+    }
+
+    /// The body of a loop that all threads go through; all are there before it begins again.
+    fn loop_body(&mut self, body: Node<'w>, mode: Levels, names: &Names) -> Written {
+        let text = self.statements(&[body], mode, &mut names.clone())?;
+        Ok(text + &self.wait(mode))
+    }
+
+    /// A `for` without a directive, or with one that asks for nothing.
+    fn counted_loop(&mut self, node: Node<'w>, mode: Levels, names: &Names, marker: &str) -> Written {
+        let range = range_of(node).unwrap_or_default();
+        let mut tokens = crate::lexer::tokens(self.writer.text[range.clone()].as_bytes());
+        for token in &mut tokens {
+            token.range = token.range.start + range.start..token.range.end + range.start;
+        }
+        tokens.retain(|token| token.kind != crate::lexer::Kind::Newline);
+        let close = crate::pragma::closing(&tokens[1..]).map_or(tokens.len() - 1, |close| close + 1);
+        let parts = crate::pragma::split(&tokens[2..close], ";");
+        let [init, condition, increment] = parts[..] else { return self.refuse(node, "this loop") };
+        let body = node.children().last().copied().ok_or_else(|| self.refusal(node, "this loop"))?;
+        let bytes = |part: &[crate::lexer::Token]| super::directive::bytes(part);
+        let mut names = names.clone();
+        let declared = node.children().first().copied().filter(|first| first.kind() == CXCursor_DeclStmt);
+        let mut keys: Vec<Key> = declared
+            .map(|declared| declared.children().into_iter().filter_map(super::index::key_of).collect())
+            .unwrap_or_default();
+        if declared.is_none()
+            && let Some(first) = bytes(init)
+        {
+            // A variable of around that is in a register, and that nothing else is assigned with.
+            let moved = self.writer.index.uses_in(&first).filter(|found| found.doing == Doing::Writes);
+            let in_register = |key: &Key| !names.get(key).is_some_and(|name| name.ends_with(']'));
+            keys.extend(moved.map(|found| found.key).filter(in_register));
+        }
+        // Where nothing but uniform values moves it, each thread counts for itself.
+        let parts = [bytes(init), bytes(condition), bytes(increment)];
+        let body_range = range_of(body).unwrap_or_default();
+        let moved_in_body = |key: &Key| {
+            self.writer
+                .index
+                .uses_in(&body_range)
+                .any(|found| found.key == *key && found.doing != Doing::Reads)
+        };
+        self.uniform.extend(keys.iter().copied());
+        let uniform = !keys.is_empty()
+            && !keys.iter().any(moved_in_body)
+            && parts.iter().flatten().all(|part| self.is_uniform(part, &names));
+        if uniform || self.sizes.scope(mode) == Scope::Thread {
+            let head = self.writer.expression(&(tokens[2].range.start..tokens[close].range.start), &names);
+            let body = self.loop_body(body, mode, &names)?;
+            if declared.is_none() {
+                self.uniform.retain(|key| !keys.contains(key));
+            }
+            return Ok(format!("{marker}for ({head}) {{ {body} }} "));
+        }
+        for key in &keys {
+            self.uniform.remove(key);
+        }
+        let mut before = String::new();
+        if let Some(declared) = declared {
+            before += &self.declaration(declared, mode, &mut names)?;
+        } else if let Some(init) = bytes(init) {
+            let text = self.writer.expression(&init, &names);
+            before += &self.by_one(format!("{text};"), mode);
+        }
+        let entered = self.since;
+        let condition = match bytes(condition) {
+            Some(range) => {
+                let text = self.writer.expression(&range, &names);
+                let one = self.sizes.one(mode).unwrap_or("1");
+                let wait = if entered == Since::All { self.wait(mode) } else { String::new() };
+                let given = self.given("__acc_c", "int", mode);
+                format!(
+                    "__extension__({{ int __acc_c = 0; {wait}if ({one}) __acc_c = !!({text}); {given}__acc_c; }})"
+                )
+            }
+            None => "1".to_owned(),
+        };
+        let increment = bytes(increment).map_or(String::new(), |range| {
+            let text = self.writer.expression(&range, &names);
+            let one = self.sizes.one(mode).unwrap_or("1");
+            format!("__extension__({{ if ({one}) {{ {text}; }} }})")
+        });
+        let body = self.loop_body(body, mode, &names)?;
+        self.since = self.since.max(Since::One);
+        Ok(format!("{marker}{{ {before}for (; {condition}; {increment}) {{ {body} }} }} "))
+    }
+
+    /// Whether all threads get the same from an expression, without looking into memory.
+    fn is_uniform(&self, range: &Range<usize>, names: &Names) -> bool {
+        let text = &self.writer.text[range.clone()];
+        let tokens = crate::lexer::tokens(text.as_bytes());
+        let looks = tokens.iter().any(|token| ["[", "->", ".", "?"].iter().any(|word| token.is(word)));
+        let calls = self.writer.index.calls.iter().any(|call| range.contains(&call.range.start));
+        let known = |found: &super::index::Use| {
+            let variable = self.writer.index.variable(found.key);
+            variable.is_some_and(|variable| variable.is_constant)
+                || self.uniform.contains(&found.key)
+                    && !names.get(&found.key).is_some_and(|name| name.ends_with(']'))
+        };
+        !looks && !calls && self.writer.index.uses_in(range).all(known)
+    }
+
+    /// Whether a variable that a statement declares is used by code that stands apart from it.
+    fn crosses(&self, node: Node<'w>, apart: Range<usize>, mode: Levels) -> bool {
+        if self.sizes == (Sizes { workers: Some(1), lanes: Some(1) }) && self.has_atomic_variable(node) {
+            return true;
+        }
+        if self.sizes.scope(mode) == Scope::Thread || apart.is_empty() {
+            return false;
+        }
+        let keys: Vec<Key> = node.children().into_iter().filter_map(super::index::key_of).collect();
+        self.writer.index.uses_in(&apart).any(|found| keys.contains(&found.key))
+    }
+
+    /// Whether a statement declares what an atomic construct updates: GPUs have no such instructions for the
+    /// memory of a thread.
+    fn has_atomic_variable(&self, node: Node<'w>) -> bool {
+        let keys = node.children().into_iter().filter_map(super::index::key_of);
+        let variables = keys.filter_map(|key| self.writer.index.variable(key));
+        let inside = self.inside.clone();
+        variables.into_iter().any(|variable| {
+            self.writer.index.uses_in(&inside).any(|found| found.key == variable.key && self.is_atomic(found))
+        })
+    }
+
+    fn is_atomic(&self, found: &super::index::Use) -> bool {
+        found.doing != Doing::Reads
+            && self.writer.source.directives.iter().any(|directive| {
+                directive.name == Name::Atomic
+                    && directive.range.end <= found.range.start
+                    && self
+                        .writer
+                        .statement(directive)
+                        .is_ok_and(|statement| self.writer.whole(statement).contains(&found.range.start))
+            })
+    }
+
+    /// A declaration of variables that code of other modes uses.
+    fn declaration(&mut self, node: Node<'w>, mode: Levels, names: &mut Names) -> Written {
+        let range = self.writer.whole(node);
+        let mut text = self.writer.source.marker(range.start);
+        let mut inits = String::new();
+        for child in node.children() {
+            if child.kind() != CXCursor_VarDecl {
+                // Types are every thread's.
+                return Ok(text + &self.writer.plain(range, names, For::Gpus) + "\n");
+            }
+            let Some(variable) =
+                super::index::key_of(child).and_then(|key| self.writer.index.variable(key)).cloned()
+            else {
+                return self.refuse(node, "this declaration");
+            };
+            if variable.is_reference || variable.is_static || variable.is_constant {
+                text += &self.writer.plain(range, names, For::Gpus);
+                text.push('\n');
+                return Ok(text);
+            }
+            let init = variable.initialiser.clone();
+            let is_shared = self.is_shared(&variable, &self.inside.clone());
+            self.note(&variable, is_shared, mode);
+            let alone = self.sizes == Sizes { workers: Some(1), lanes: Some(1) };
+            if is_shared && (alone || self.sizes.scope(mode) != Scope::Thread) {
+                let (name, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
+                text += &declared;
+                names.insert(variable.key, name.clone());
+                if let Some(init) = init {
+                    let value = self.writer.expression(&init, names);
+                    inits += &match value.starts_with('{') || variable.class == Class::Array {
+                        true => format!(
+                            "{{ __typeof__({}) __acc_v = {value}; __builtin_memcpy(&{name}, &__acc_v, sizeof __acc_v); }} ",
+                            variable.ty
+                        ),
+                        false => format!("{name} = {value}; "),
+                    };
+                }
+                continue;
+            }
+            let name = variable.name.clone();
+            names.remove(&variable.key);
+            text += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
+            if let Some(init) = &init {
+                if variable.class == Class::Scalar && self.is_uniform(init, names) {
+                    let value = self.writer.expression(init, names);
+                    text += &format!("{name} = {value}; ");
+                    if self.is_written(&variable, &self.inside.clone()) {
+                        self.registers.push(variable);
+                    } else {
+                        self.uniform.insert(variable.key);
+                    }
+                    continue;
+                }
+                if self.calls_routine(init) {
+                    let value = self.writer.expression(init, names);
+                    text += &self.entered(&range, mode, names, &[]);
+                    text += &format!("{name} = {value}; ");
+                    self.since = Since::All;
+                    continue;
+                }
+                let value = self.writer.expression(init, names);
+                inits += &match value.starts_with('{') {
+                    true => {
+                        format!("{{ __typeof__({}) __acc_v = {value}; {name} = __acc_v; }} ", variable.ty)
+                    }
+                    false => format!("{name} = {value}; "),
+                };
+            }
+            self.registers.push(variable);
+        }
+        if !inits.is_empty() {
+            text += &self.by_one(inits, mode);
+        }
+        Ok(text)
+    }
+
+    fn note(&mut self, variable: &Variable, is_shared: bool, mode: Levels) {
+        let at = variable.range.start;
+        let name = &variable.name;
+        if !is_shared {
+            self.writer.notes.say(
+                at,
+                format!("variable '{name}' declared in block isn't candidate for adjusting OpenACC privatization level: not addressable"),
+            );
+            return;
+        }
+        let level = match self.sizes.scope(mode) {
+            Scope::Thread => "vector",
+            Scope::Gang => "gang",
+            _ if mode.has(Levels::WORKER) => "worker",
+            _ => "gang",
+        };
+        self.writer.notes.say(
+            at,
+            format!(
+                "variable '{name}' declared in block is candidate for adjusting OpenACC privatization level"
+            ),
+        );
+        self.writer
+            .notes
+            .say(at, format!("variable '{name}' adjusted for OpenACC privatization level: '{level}'"));
+    }
+
+    /// A private copy of a clause: its declaration. Names lead to it from then on.
+    fn private(
+        &mut self,
+        variable: &Variable,
+        range: &Range<usize>,
+        mode: Levels,
+        names: &mut Names,
+    ) -> String {
+        let is_shared = self.is_shared(variable, range) && self.sizes.scope(mode) != Scope::Thread;
+        self.note(variable, is_shared, mode);
+        if is_shared {
+            let (name, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
+            names.insert(variable.key, name);
+            return declared;
+        }
+        let name = self.writer.fresh("p", &variable.name);
+        let text = format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
+        names.insert(variable.key, name);
+        self.registers.push(variable.clone());
+        text
+    }
+
+    /// Where code begins that all threads of a scope share: they get what one of them has computed.
+    fn entered(&mut self, range: &Range<usize>, mode: Levels, names: &Names, without: &[Key]) -> String {
+        let scope = self.sizes.scope(mode);
+        if scope == Scope::Thread {
+            return String::new();
+        }
+        let uses = self.writer.index.uses_in(range).map(|found| found.key);
+        let used: HashSet<Key> = uses.filter(|key| !without.contains(key)).collect();
+        let inside = self.inside.clone();
+        let mut wanted: Vec<Variable> = Vec::new();
+        for variable in &self.registers {
+            let changes = inside.contains(&variable.key) || self.is_written(variable, &inside);
+            if used.contains(&variable.key)
+                && changes
+                && !wanted.iter().any(|known| known.key == variable.key)
+            {
+                wanted.push(variable.clone());
+            }
+        }
+        let name_of =
+            |variable: &Variable| names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+        if wanted.is_empty() {
+            return self.wait(mode);
+        }
+        let mut text = String::new();
+        if scope == Scope::Warp {
+            text += &self.wait(mode);
+            for variable in &wanted {
+                text += &self.given(&name_of(variable), &variable.ty, mode);
+            }
+            return text;
+        }
+        let mut put = String::new();
+        let mut taken = String::new();
+        for variable in &wanted {
+            let (slot, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
+            text += &declared;
+            put += &format!("{slot} = {}; ", name_of(variable));
+            taken += &format!("{} = {slot}; ", name_of(variable));
+        }
+        if self.since == Since::All {
+            text += &self.wait(mode);
+        }
+        let one = self.sizes.one(mode).unwrap_or("1");
+        let barrier = scope.barrier();
+        self.since = Since::Nothing;
+        text + &format!("if ({one}) {{ {put} }} {barrier} {taken}{barrier} ")
+    }
+
+    /// A statement that calls a routine which threads share.
+    fn call(&mut self, node: Node<'w>, mode: Levels, names: &Names) -> Written {
+        let range = self.writer.whole(node);
+        let calls: Vec<_> = self
+            .writer
+            .index
+            .calls
+            .iter()
+            .filter(|call| {
+                range.contains(&call.range.start)
+                    && self.writer.routines.get(&call.function).is_some_and(|levels| !levels.is_empty())
+            })
+            .cloned()
+            .collect();
+        let [call] = &calls[..] else {
+            return self.refuse(node, "a statement with several calls of routines");
+        };
+        let marker = self.writer.source.marker(range.start);
+        let mut text = format!("{marker}{{ {}", self.entered(&call.range, mode, names, &[]));
+        let level = self.writer.routines[&call.function];
+        // A routine of lanes is called by worker 0 alone, where workers do the same.
+        let alone = level == Levels::VECTOR && !mode.has(Levels::WORKER) && self.sizes.workers != Some(1);
+        let guard = if alone { "if (__gangway_acc_worker() == 0) " } else { "" };
+        let called = self.writer.edited(call.range.clone(), names, Vec::new(), For::Gpus);
+        let inner = range_of(node).unwrap_or_default();
+        self.since = Since::All;
+        if inner == call.range {
+            return Ok(text + &format!("{guard}{called}; }}"));
+        }
+        let edits = vec![(call.range.clone(), "__acc_result".to_owned())];
+        let rest = self.writer.edited(range, names, edits, For::Gpus);
+        text += &format!("__auto_type __acc_result = {called}; ");
+        let rest = self.by_one(rest, mode);
+        Ok(text + &rest + "}")
+    }
+
+    fn returns(&mut self, node: Node<'w>, mode: Levels, names: &Names) -> Written {
+        let wait = self.wait(mode);
+        let range = self.writer.whole(node);
+        let marker = self.writer.source.marker(range.start);
+        let Some(value) = node.children().first().copied() else {
+            return Ok(format!("{marker}{{ {wait}return; }}"));
+        };
+        let range = range_of(value).unwrap_or_default();
+        let text = self.writer.expression(&range, names);
+        if self.is_uniform(&range, names) {
+            return Ok(format!("{marker}{{ {wait}return {text}; }}"));
+        }
+        let one = self.sizes.one(mode).unwrap_or("1");
+        let given = self.given("__acc_c", &format!("__typeof__({text})"), mode);
+        Ok(format!(
+            "{marker}{{ {wait}__typeof__({text}) __acc_c; if ({one}) __acc_c = {text}; {given}return __acc_c; }}"
+        ))
+    }
+
+    /// A loop with a directive.
+    fn directed_loop(&mut self, directive: &'w Directive, mode: Levels, names: &Names) -> Written {
+        let levels = self.assigned.levels.get(&directive.range.start).copied().unwrap_or_default();
+        let statement = self.writer.statement(directive)?;
+        if levels.is_empty() {
+            let mut names = names.clone();
+            let mut text = String::from("{ ");
+            let body = self.writer.whole(statement);
+            for key in self.writer.listed(directive, "private") {
+                let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
+                text += &self.private(&variable, &body, mode, &mut names);
+            }
+            // Its variable is each thread's, whatever stands around (section 2.9).
+            if let Ok(heads) = self.writer.heads(directive, statement) {
+                for head in heads.iter().filter(|head| head.declared.is_none()) {
+                    let key = self.writer.loop_key(head);
+                    if let Some(variable) = key.and_then(|key| self.writer.index.variable(key)).cloned() {
+                        let name = self.writer.fresh("p", &variable.name);
+                        text += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
+                        names.insert(variable.key, name);
+                        self.registers.push(variable);
+                    }
+                }
+            }
+            return Ok(text + &self.statements(&[statement], mode, &mut names)? + " }");
+        }
+        // Lanes of which workers have no part: worker 0 is alone.
+        let alone = levels.has(Levels::VECTOR)
+            && !levels.has(Levels::WORKER)
+            && !mode.has(Levels::WORKER)
+            && self.sizes.workers != Some(1);
+        if alone {
+            let before = self.wait(mode);
+            let inner = self.partitioned(directive, statement, levels, mode | Levels::WORKER, names)?;
+            self.since = Since::All;
+            return Ok(format!("{before}if (__gangway_acc_worker() == 0) {{ {inner} }} "));
+        }
+        self.partitioned(directive, statement, levels, mode, names)
+    }
+
+    fn partitioned(
+        &mut self,
+        directive: &'w Directive,
+        statement: Node<'w>,
+        levels: Levels,
+        mode: Levels,
+        names: &Names,
+    ) -> Written {
+        let inner_mode = mode | levels;
+        let whole = self.writer.whole(statement);
+        let threads_part = self.sizes.scope(mode) != Scope::Thread
+            && !(levels & (Levels::WORKER | Levels::VECTOR)).is_empty();
+        let mut text = self.writer.source.marker(directive.range.start) + "{ ";
+        let heads = self.writer.heads(directive, statement)?;
+        let reductions = reduction::read(self.writer, directive)?;
+        // What has a copy for each thread need not be given to it.
+        let mut own = self.writer.listed(directive, "private");
+        own.extend(heads.iter().filter_map(|head| self.writer.loop_key(head)));
+        own.extend(reductions.iter().filter(|one| !one.begins_with_outer()).map(|one| one.variable.key));
+        if threads_part {
+            text += &self.entered(&whole, mode, names, &own);
+        }
+        // Bounds that only one thread knows are needed by all, also where gangs alone part.
+        if !threads_part && self.sizes.scope(mode) != Scope::Thread {
+            let bounds = whole.start..heads.last().map_or(whole.end, |head| head.body.start);
+            text += &self.entered(&bounds, mode, names, &own);
+        }
+        let (before, total) = self.writer.counts(&heads, names);
+        text += &before;
+        let mut names = names.clone();
+        let mut copies: Vec<(Reduction, String, String)> = Vec::new();
+        for one in reductions {
+            let outer = names.get(&one.variable.key).cloned().unwrap_or_else(|| one.variable.name.clone());
+            let name = self.writer.fresh("r", &one.variable.name);
+            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer));
+            copies.push((one, outer, name));
+        }
+        for (one, _, name) in &copies {
+            names.insert(one.variable.key, name.clone());
+        }
+        let (first, stride) = self.share(levels);
+        let outer_inside =
+            std::mem::replace(&mut self.inside, heads.last().map_or(whole.clone(), |head| head.body.clone()));
+        let known = self.registers.len();
+        let variables = self.writer.loop_variables(&heads, &mut names);
+        for head in &heads {
+            self.uniform.extend(self.writer.loop_key(head));
+        }
+        let mut inner = String::new();
+        for key in self.writer.listed(directive, "private") {
+            let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
+            inner += &self.private(&variable, &whole, inner_mode, &mut names);
+        }
+        for (one, ..) in &copies {
+            self.registers.push(one.variable.clone());
+        }
+        if threads_part {
+            self.since = Since::Nothing;
+        }
+        let body = heads_body(statement, heads.len());
+        inner += &self.statements(&[body], inner_mode, &mut names.clone())?;
+        inner += &self.wait(inner_mode);
+        self.registers.truncate(known);
+        self.inside = outer_inside;
+        text += &format!(
+            "for (long __acc_k = {first}; __acc_k < {total}; __acc_k += {stride}) {{ {variables}{inner} }} "
+        );
+        if threads_part {
+            self.since = Since::All;
+        }
+        for (one, outer, name) in &copies {
+            text += &self.combined(one, outer, name, levels, mode);
+        }
+        Ok(text + "} ")
+    }
+
+    /// The first iteration of a thread, and how far it is to the next.
+    fn share(&self, levels: Levels) -> (String, String) {
+        let lanes =
+            self.sizes.lanes.map_or("(long)__gangway_acc_lanes()".to_owned(), |lanes| lanes.to_string());
+        let workers = self
+            .sizes
+            .workers
+            .map_or("(long)__gangway_acc_workers()".to_owned(), |workers| workers.to_string());
+        let mut first = "0".to_owned();
+        let mut stride = "1".to_owned();
+        let mut level = |id: &str, count: &str| {
+            first = format!("({first} * {count} + {id})");
+            stride = if stride == "1" { count.to_owned() } else { format!("{stride} * {count}") };
+        };
+        if levels.has(Levels::GANG) {
+            level("(long)__gangway_acc_gang()", "(long)__gangway_acc_gangs()");
+        }
+        if levels.has(Levels::WORKER) {
+            level("(long)__gangway_acc_worker()", &workers);
+        }
+        if levels.has(Levels::VECTOR) {
+            level("(long)__gangway_acc_lane()", &lanes);
+        }
+        (first, stride)
+    }
+
+    /// Puts the copies of a loop's threads together, into what they are copies of.
+    fn combined(&mut self, one: &Reduction, outer: &str, name: &str, levels: Levels, mode: Levels) -> String {
+        let within = levels & (Levels::WORKER | Levels::VECTOR);
+        // Copies that begin with the same value are no reason to take it twice: see `Reduction::begin`.
+        if within.is_empty() || self.sizes.scope(mode) == Scope::Thread {
+            let text = one.add_all(outer, name);
+            return self.by_one(text, mode);
+        }
+        let lanes = within.has(Levels::VECTOR) && self.sizes.lanes != Some(1);
+        let workers = within.has(Levels::WORKER) && self.sizes.workers != Some(1);
+        let mut text = String::new();
+        if lanes {
+            let several = if self.sizes.lanes.is_none() { "if (__gangway_acc_lanes() > 1) " } else { "" };
+            let add = one.each(|of| {
+                let value = of(name);
+                let element = one.element();
+                format!(
+                    "{several}for (unsigned __acc_o = 16; __acc_o; __acc_o >>= 1) {{ {element} __acc_v; \
+                     __gangway_acc_shuffle_down(&__acc_v, &{value}, sizeof __acc_v, __acc_o); {} }} ",
+                    one.add(&value, "__acc_v")
+                )
+            });
+            text += &add;
+        }
+        let one_warp = matches!(self.sizes.lanes, Some(1..=32));
+        if !workers && one_warp {
+            let all = one.add_all(outer, name);
+            return text + &self.by_one(all, mode);
+        }
+        // Each warp's, or each worker's, in shared memory.
+        let per_worker = self
+            .sizes
+            .lanes
+            .map_or("((__gangway_acc_lanes() + 31) / 32)".to_owned(), |lanes| lanes.div_ceil(32).to_string());
+        let count =
+            if workers { format!("(__gangway_acc_workers() * {per_worker})") } else { per_worker.clone() };
+        let worker =
+            if workers { format!("__gangway_acc_worker() * {per_worker} + ") } else { String::new() };
+        let row = format!("__typeof__({})[32]", one.variable.ty);
+        let (slots, declared) = self.in_shared_memory(&row, &one.variable.name, mode);
+        let barrier = self.sizes.scope(mode).barrier();
+        let put = one.each(|of| format!("{} = {};", of(&format!("{slots}[__acc_w]")), of(name)));
+        let add = one.add_all(outer, &format!("{slots}[__acc_w]"));
+        let single = self.sizes.one(mode).unwrap_or("1");
+        let leads = if lanes { "__gangway_acc_lane() % 32 == 0" } else { "__gangway_acc_lane() == 0" };
+        self.since = Since::One;
+        text + &format!(
+            "{declared}if ({leads}) {{ unsigned __acc_w = {worker}__gangway_acc_lane() / 32; {put} }} {barrier} \
+             if ({single}) {{ for (unsigned __acc_w = 0; __acc_w < {count}; ++__acc_w) {{ {add} }} }} "
+        )
+    }
+}
+
+/// The body of the innermost of loops in each other.
+fn heads_body(statement: Node<'_>, count: usize) -> Node<'_> {
+    let mut node = statement;
+    for _ in 0..count {
+        let inner = super::header::loop_in(node).and_then(|one| one.children().last().copied());
+        node = inner.unwrap_or(node);
+    }
+    node
+}
+
+fn two<'u>(children: &[Node<'u>]) -> Option<[Node<'u>; 2]> {
+    match children {
+        [one, other] => Some([*one, *other]),
+        _ => None,
+    }
+}
+
+/// Whether a statement may go on elsewhere than behind it.
+fn jumps(node: Node<'_>, in_loop: bool, in_switch: bool) -> bool {
+    match node.kind() {
+        CXCursor_ReturnStmt | CXCursor_GotoStmt | CXCursor_IndirectGotoStmt => true,
+        CXCursor_BreakStmt => !in_loop && !in_switch,
+        CXCursor_ContinueStmt => !in_loop,
+        CXCursor_LambdaExpr => false,
+        CXCursor_ForStmt | CXCursor_WhileStmt | CXCursor_DoStmt | CXCursor_CXXForRangeStmt => {
+            node.children().into_iter().any(|child| jumps(child, true, in_switch))
+        }
+        CXCursor_SwitchStmt => node.children().into_iter().any(|child| jumps(child, in_loop, true)),
+        _ => node.children().into_iter().any(|child| jumps(child, in_loop, in_switch)),
+    }
+}

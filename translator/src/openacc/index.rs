@@ -1,0 +1,369 @@
+//! What the syntax tree says of names in constructs: every use of a variable, and what it does to it.
+#![allow(non_upper_case_globals, reason = "the names are libclang's")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+#[allow(clippy::wildcard_imports, reason = "dozens of names of libclang's")]
+use clang_sys::*;
+
+use crate::ast::{Node, Type};
+
+/// A variable's declaration: the byte of its name, in the first declaration.
+pub type Key = usize;
+
+/// What a use of a variable does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Doing {
+    Reads,
+    Writes,
+    /// Its address becomes known, or an atomic construct updates it.
+    Shares,
+}
+
+/// A place where a name of a variable stands.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// With the qualifier of a namespace or class.
+    pub range: Range<usize>,
+    pub key: Key,
+    pub doing: Doing,
+}
+
+/// What kind of object a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Scalar,
+    Pointer,
+    Array,
+    Record,
+    /// Not known: of a template's parameter.
+    Dependent,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub name: String,
+    pub key: Key,
+    pub class: Class,
+    /// An array whose length is known when the program runs.
+    pub is_vla: bool,
+    /// A reference of C++: the class is that of what it refers to.
+    pub is_reference: bool,
+    pub is_const: bool,
+    /// Its type as source, without `const`.
+    pub ty: String,
+    /// It lives as long as the program.
+    pub is_static: bool,
+    /// Other units of the program do not see it.
+    pub is_of_its_unit: bool,
+    /// A number that is known when it is compiled: no use needs the variable.
+    pub is_constant: bool,
+    /// The bytes of its declarator, and of its initialiser behind `=`.
+    pub range: Range<usize>,
+    pub initialiser: Option<Range<usize>>,
+}
+
+/// A call of a function by its name.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub range: Range<usize>,
+    pub name: Range<usize>,
+    /// The declaration of what it calls.
+    pub function: Key,
+}
+
+/// What is known of a file.
+#[derive(Default)]
+pub struct Index<'u> {
+    pub uses: BTreeMap<usize, Use>,
+    pub variables: HashMap<Key, Variable>,
+    pub calls: Vec<Call>,
+    /// Constructs by the byte of their `#`.
+    pub constructs: HashMap<usize, Node<'u>>,
+    /// Functions that have bodies: the whole definition, the body, and the declaration.
+    pub functions: Vec<Function<'u>>,
+    /// Uses of `this` that are not spelt: where, and of which length the member's name is.
+    pub implicit_this: Vec<usize>,
+    /// Uses of `this` that are.
+    pub this: Vec<usize>,
+}
+
+/// A function with a body.
+#[derive(Clone, Copy)]
+pub struct Function<'u> {
+    pub node: Node<'u>,
+    pub body: Node<'u>,
+    pub key: Key,
+}
+
+/// Kinds of cursors that are younger than the binding: of `OpenACCComputeConstruct` to
+/// `OpenACCCacheConstruct`.
+const CONSTRUCTS: Range<i32> = 320..340;
+
+impl<'u> Index<'u> {
+    /// Reads the part of a tree that is of the user's, whose text is given.
+    pub fn new(root: Node<'u>, text: &str, wanted: &dyn Fn(&Range<usize>) -> bool) -> Self {
+        let mut index = Self::default();
+        let mut walk = Walk { index: &mut index, text, path: Vec::new() };
+        for node in root.children() {
+            walk.declaration(node, wanted);
+        }
+        index
+    }
+
+    /// The uses that stand in a range.
+    pub fn uses_in(&self, range: &Range<usize>) -> impl Iterator<Item = &Use> {
+        self.uses.range(range.clone()).map(|(_, found)| found)
+    }
+
+    pub fn variable(&self, key: Key) -> Option<&Variable> {
+        self.variables.get(&key)
+    }
+
+    /// The function whose body holds a byte: the innermost.
+    pub fn function_at(&self, at: usize) -> Option<&Function<'u>> {
+        let holds =
+            |function: &&Function<'u>| range_of(function.node).is_some_and(|range| range.contains(&at));
+        self.functions
+            .iter()
+            .filter(holds)
+            .min_by_key(|function| range_of(function.node).map(|range| range.len()))
+    }
+}
+
+/// The bytes of a node.
+pub fn range_of(node: Node<'_>) -> Option<Range<usize>> {
+    node.extent().map(|(_, begin, end)| begin..end)
+}
+
+/// The key of a declaration.
+pub fn key_of(declaration: Node<'_>) -> Option<Key> {
+    declaration.canonical().place().or_else(|| declaration.place()).map(|place| place.at)
+}
+
+struct Walk<'w, 'u> {
+    index: &'w mut Index<'u>,
+    text: &'w str,
+    path: Vec<Node<'u>>,
+}
+
+impl<'u> Walk<'_, 'u> {
+    fn declaration(&mut self, node: Node<'u>, wanted: &dyn Fn(&Range<usize>) -> bool) {
+        match node.kind() {
+            CXCursor_VarDecl => self.visit(node),
+            CXCursor_FunctionDecl
+            | CXCursor_FunctionTemplate
+            | CXCursor_CXXMethod
+            | CXCursor_Constructor
+            | CXCursor_Destructor
+            | CXCursor_ConversionFunction => {
+                let Some(range) = range_of(node) else { return };
+                let body = node.children().into_iter().find(|child| child.kind() == CXCursor_CompoundStmt);
+                let (Some(body), Some(key)) = (body, key_of(node)) else { return };
+                self.index.functions.push(Function { node, body, key });
+                if wanted(&range) {
+                    self.visit(node);
+                }
+            }
+            CXCursor_Namespace
+            | CXCursor_LinkageSpec
+            | CXCursor_UnexposedDecl
+            | CXCursor_StructDecl
+            | CXCursor_ClassDecl
+            | CXCursor_UnionDecl
+            | CXCursor_ClassTemplate
+            | CXCursor_ClassTemplatePartialSpecialization => {
+                for child in node.children() {
+                    self.declaration(child, wanted);
+                }
+            }
+            kind if CONSTRUCTS.contains(&kind) => self.visit(node),
+            _ => {}
+        }
+    }
+
+    fn visit(&mut self, node: Node<'u>) {
+        match node.kind() {
+            CXCursor_DeclRefExpr => self.name(node),
+            CXCursor_VarDecl | CXCursor_ParmDecl => {
+                if let Some(variable) = variable(node, self.text) {
+                    self.index.variables.insert(variable.key, variable);
+                }
+            }
+            CXCursor_CallExpr => self.call(node),
+            CXCursor_CXXThisExpr => {
+                if let Some(place) = node.place()
+                    && self.text[place.at..].starts_with("this")
+                {
+                    self.index.this.push(place.at);
+                }
+            }
+            CXCursor_MemberRefExpr if is_implicit(node) => {
+                self.index.implicit_this.extend(range_of(node).map(|range| range.start));
+            }
+            kind if CONSTRUCTS.contains(&kind) => {
+                if let Some(range) = range_of(node) {
+                    self.index.constructs.insert(range.start, node);
+                }
+            }
+            _ => {}
+        }
+        self.path.push(node);
+        for child in node.children() {
+            self.visit(child);
+        }
+        self.path.pop();
+    }
+
+    fn name(&mut self, node: Node<'u>) {
+        let Some(declaration) = node.referenced() else { return };
+        if !matches!(declaration.kind(), CXCursor_VarDecl | CXCursor_ParmDecl) {
+            return;
+        }
+        let (Some(key), Some(place), Some(range)) = (key_of(declaration), node.place(), range_of(node))
+        else {
+            return;
+        };
+        let name = node.name();
+        let range = range.start.min(place.at)..place.at + name.len();
+        if !self.text[..range.end].ends_with(&name) {
+            return;
+        }
+        let doing = self.doing(&range);
+        if !self.index.variables.contains_key(&key)
+            && let Some(mut found) = variable(declaration, self.text)
+        {
+            found.key = key;
+            self.index.variables.insert(key, found);
+        }
+        let found = self.index.uses.entry(range.start).or_insert(Use { range, key, doing });
+        found.doing = found.doing.max(doing);
+    }
+
+    /// What is done to what stands at the end of the path.
+    fn doing(&self, range: &Range<usize>) -> Doing {
+        let mut inner = range.clone();
+        for node in self.path.iter().rev() {
+            let Some(outer) = range_of(*node) else { return Doing::Shares };
+            match node.kind() {
+                // The value is read, or an array's begin is meant.
+                CXCursor_UnexposedExpr if outer == inner => return Doing::Reads,
+                CXCursor_ParenExpr => {}
+                // A part of it: what is done to that.
+                CXCursor_MemberRefExpr => {}
+                CXCursor_UnaryOperator => {
+                    let text = &self.text[outer.clone()];
+                    return if text.starts_with('&') {
+                        Doing::Shares
+                    } else if text.starts_with("++")
+                        || text.starts_with("--")
+                        || text.ends_with("++")
+                        || text.ends_with("--")
+                    {
+                        Doing::Writes
+                    } else {
+                        Doing::Reads
+                    };
+                }
+                CXCursor_CompoundAssignOperator => {
+                    return if inner.start == outer.start { Doing::Writes } else { Doing::Reads };
+                }
+                CXCursor_BinaryOperator => {
+                    let left = inner.start == outer.start;
+                    let between = self.text[inner.end..].trim_start();
+                    let assigns = left && between.starts_with('=') && !between.starts_with("==");
+                    return if assigns { Doing::Writes } else { Doing::Reads };
+                }
+                CXCursor_ArraySubscriptExpr | CXCursor_ArraySectionExpr => {
+                    return Doing::Reads;
+                }
+                CXCursor_CallExpr if outer.start == inner.start => return Doing::Shares,
+                CXCursor_CallExpr | CXCursor_VarDecl | CXCursor_LambdaExpr | CXCursor_InitListExpr => {
+                    return Doing::Shares;
+                }
+                _ => return Doing::Reads,
+            }
+            inner = outer;
+        }
+        Doing::Reads
+    }
+
+    fn call(&mut self, node: Node<'u>) {
+        let (Some(range), Some(function)) = (range_of(node), node.referenced()) else { return };
+        let (Some(key), Some(callee)) = (key_of(function), node.children().first().copied()) else { return };
+        let Some(name) = range_of(callee) else { return };
+        self.index.calls.push(Call { range, name, function: key });
+    }
+}
+
+/// Whether a member belongs to the object at `this` without saying so.
+fn is_implicit(node: Node<'_>) -> bool {
+    let is_field = node
+        .referenced()
+        .is_some_and(|field| matches!(field.kind(), CXCursor_FieldDecl | CXCursor_CXXMethod));
+    is_field
+        && !node.children().iter().any(|child| child.is_expression() && child.kind() != CXCursor_CXXThisExpr)
+        && !node.children().iter().any(|child| {
+            child.kind() == CXCursor_CXXThisExpr && range_of(*child).is_some_and(|range| range.len() == 4)
+        })
+}
+
+/// What a type's objects are.
+fn class(ty: Type<'_>) -> Class {
+    match ty.kind() {
+        CXType_Pointer | CXType_MemberPointer => Class::Pointer,
+        CXType_ConstantArray | CXType_VariableArray | CXType_IncompleteArray | CXType_DependentSizedArray => {
+            Class::Array
+        }
+        CXType_Record => Class::Record,
+        CXType_Unexposed | CXType_Dependent | CXType_Invalid => Class::Dependent,
+        _ => Class::Scalar,
+    }
+}
+
+fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
+    let key = key_of(node)?;
+    let range = range_of(node)?;
+    let mut ty = node.ty();
+    let is_reference = matches!(ty.kind(), CXType_LValueReference | CXType_RValueReference);
+    if is_reference {
+        ty = ty.canonical().pointee();
+    }
+    // What is written as an array is a pointer, as a parameter.
+    let is_pointer = node.kind() == CXCursor_ParmDecl && class(ty) == Class::Array && !is_reference;
+    let name = node.name();
+    let place = node.place()?.at;
+    let behind = text.get(place..range.end).unwrap_or_default();
+    let tokens = crate::lexer::tokens(behind.as_bytes());
+    let parts = crate::pragma::split(&tokens, "=");
+    let initialiser = (parts.len() > 1).then(|| place + parts[1][0].range.start..range.end);
+    let mut spelling = ty.spelling();
+    // `float *const` is a constant pointer, `const float *` is not.
+    if class(ty) == Class::Pointer {
+        spelling = spelling.trim_end_matches("const").trim_end().to_owned();
+        if let Some(stripped) = spelling.strip_suffix("restrict") {
+            spelling = stripped.trim_end().to_owned();
+        }
+    } else if let Some(rest) = spelling.strip_prefix("const ") {
+        spelling = rest.to_owned();
+    }
+    if is_pointer {
+        spelling = format!("__typeof__(&(*(__typeof__({spelling}) *)0)[0])");
+    }
+    Some(Variable {
+        name,
+        key,
+        class: if is_pointer { Class::Pointer } else { class(ty) },
+        is_vla: !is_pointer && ty.kind() == CXType_VariableArray,
+        is_reference,
+        is_const: ty.is_const(),
+        ty: spelling,
+        is_static: node.is_static(),
+        is_of_its_unit: node.is_of_its_unit(),
+        is_constant: node.kind() == CXCursor_VarDecl && node.is_constant_number(),
+        range,
+        initialiser,
+    })
+}

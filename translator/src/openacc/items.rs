@@ -1,0 +1,252 @@
+//! The list items of data clauses, and the items that the runtime gets for them.
+
+use std::ops::Range;
+
+use super::directive::{Clause, Directive, bytes};
+use super::index::{Class, Index, Key, Variable};
+use crate::error::Complaint;
+use crate::lexer::{Kind, Token};
+use crate::pragma::{closing, split};
+
+/// What a clause does with an item, by the runtime's names, and whether the item may be a mere address.
+const KINDS: [(&str, &str); 24] = [
+    ("copy", "COPY"),
+    ("pcopy", "COPY"),
+    ("present_or_copy", "COPY"),
+    ("copyin", "COPYIN"),
+    ("pcopyin", "COPYIN"),
+    ("present_or_copyin", "COPYIN"),
+    ("copyout", "COPYOUT"),
+    ("pcopyout", "COPYOUT"),
+    ("present_or_copyout", "COPYOUT"),
+    ("create", "CREATE"),
+    ("pcreate", "CREATE"),
+    ("present_or_create", "CREATE"),
+    ("no_create", "NO_CREATE"),
+    ("present", "PRESENT"),
+    ("deviceptr", "DEVICEPTR"),
+    ("attach", "ATTACH"),
+    ("detach", "DETACH"),
+    ("delete", "DELETE"),
+    ("use_device", "USE_DEVICE"),
+    ("self", "UPDATE_SELF"),
+    ("host", "UPDATE_SELF"),
+    ("device", "UPDATE_DEVICE"),
+    ("device_resident", "CREATE"),
+    ("link", "CREATE"),
+];
+
+/// The first element of a section and how many there are, as far as they are said; an element alone has
+/// [`Section::ONE`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    pub first: Option<Range<usize>>,
+    pub count: Option<Range<usize>>,
+}
+
+impl Section {
+    /// The count of what is no section.
+    pub const ONE: Range<usize> = 0..0;
+}
+
+/// One list item.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub kind: &'static str,
+    pub flags: Vec<&'static str>,
+    /// The variable that it begins with.
+    pub key: Option<Key>,
+    pub at: usize,
+    /// What is subscripted, or the whole of it, as source.
+    pub object: Range<usize>,
+    /// It is the variable and no part of it.
+    pub is_variable: bool,
+    /// First elements and numbers of elements.
+    pub sections: Vec<Section>,
+    /// As the user wrote it.
+    pub whole: Range<usize>,
+    /// What is written for it where no clause names it.
+    pub spelled: Option<String>,
+    /// The number of the object that it is a member of, which is on the device in one piece; 0: it is none's.
+    pub group: u32,
+}
+
+/// What a clause does, as the runtime calls it; nothing for clauses of other things.
+pub fn kind(clause: &Clause, directive: &Directive) -> Option<&'static str> {
+    let (_, kind) = KINDS.iter().find(|(name, _)| *name == clause.name)?;
+    // `self` of compute constructs is a condition.
+    (!(clause.name == "self" && directive.is_compute())).then_some(*kind)
+}
+
+/// The items of all data clauses of a directive.
+pub fn read(directive: &Directive, index: &Index<'_>, text: &str) -> Result<Vec<Item>, Complaint> {
+    let mut items = Vec::new();
+    for clause in directive.for_gpus() {
+        let Some(kind) = kind(clause, directive) else { continue };
+        let (words, list) = clause.modified();
+        let mut flags = Vec::new();
+        for word in words {
+            match word {
+                "readonly" => flags.push("READONLY"),
+                "zero" => flags.push("ZERO"),
+                _ => {}
+            }
+        }
+        if directive.clause("finalize").is_some() {
+            flags.push("FINALIZE");
+        }
+        if directive.clause("if_present").is_some() {
+            flags.push("IF_PRESENT");
+        }
+        for tokens in list {
+            items.push(Item::read(kind, flags.clone(), tokens, index, clause.at)?);
+        }
+    }
+    group(&mut items, index, text);
+    Ok(items)
+}
+
+/// Numbers the objects of which there are members and not the whole: `v.a` and `v.b[0:n]`.
+fn group(items: &mut [Item], index: &Index<'_>, text: &str) {
+    let whole: Vec<Key> = items.iter().filter(|item| item.is_variable).filter_map(|item| item.key).collect();
+    let mut objects: Vec<String> = Vec::new();
+    for item in items.iter_mut().filter(|item| !item.is_variable) {
+        let tokens = crate::lexer::tokens(text[item.object.clone()].as_bytes());
+        let [base, step, _member] = &tokens[..] else { continue };
+        let Some(variable) = item.key.and_then(|key| index.variable(key)) else { continue };
+        let is_member = step.is(".") && variable.class == Class::Record || step.is("->");
+        if !is_member || step.is(".") && whole.contains(&variable.key) {
+            continue;
+        }
+        let object = format!("{}{}", base.text, step.text);
+        let known = objects.iter().position(|known| *known == object).unwrap_or_else(|| {
+            objects.push(object);
+            objects.len() - 1
+        });
+        item.group = u32::try_from(known).unwrap_or(0) + 1;
+    }
+}
+
+impl Item {
+    fn read(
+        kind: &'static str,
+        flags: Vec<&'static str>,
+        tokens: &[Token],
+        index: &Index<'_>,
+        at: usize,
+    ) -> Result<Self, Complaint> {
+        let whole = bytes(tokens).unwrap_or(at..at);
+        // Sections stand at the end.
+        let mut end = tokens.len();
+        let mut sections = Vec::new();
+        while end > 1 && tokens[end - 1].is("]") {
+            let Some(open) = (0..end)
+                .rev()
+                .find(|open| tokens[*open].is("[") && closing(&tokens[*open..end]) == Some(end - 1 - open))
+            else {
+                break;
+            };
+            let inner = &tokens[open + 1..end - 1];
+            let parts = split(inner, ":");
+            // `a[i].p[0:n]`: subscripts before a member belong to the object; `a[0:n][3]` is a section.
+            sections.push(match parts[..] {
+                [first, count] => Section { first: bytes(first), count: bytes(count) },
+                _ => Section { first: bytes(inner), count: Some(Section::ONE) },
+            });
+            end = open;
+        }
+        // Without a colon they are an element of an array, which is one object.
+        let has_section = sections.iter().any(|section| section.count != Some(Section::ONE));
+        if !has_section {
+            end = tokens.len();
+            sections.clear();
+        }
+        sections.reverse();
+        let object = bytes(&tokens[..end]).unwrap_or(at..at);
+        let key = index.uses_in(&object).next().map(|found| found.key);
+        let first = tokens.first().filter(|token| token.kind == Kind::Identifier);
+        // A member of the object at `this` has no key.
+        let is_variable = end == 1 && first.is_some() && key.is_some();
+        Ok(Self {
+            kind,
+            flags,
+            key,
+            at: whole.start,
+            object,
+            is_variable,
+            sections,
+            whole,
+            spelled: None,
+            group: 0,
+        })
+    }
+
+    /// What the user wrote, or would have.
+    pub fn written(&self, text: &str) -> String {
+        let written = self.spelled.as_deref().unwrap_or(&text[self.whole.clone()]);
+        written.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The source of its fields: begin, bytes, pointer, kind, flags, name. `read` gives expressions as the
+    /// place of the construct sees them.
+    pub fn fields(
+        &self,
+        variable: Option<&Variable>,
+        text: &str,
+        label: &str,
+        read: &dyn Fn(&Range<usize>) -> String,
+    ) -> Result<String, Complaint> {
+        let object = self.spelled.clone().unwrap_or_else(|| read(&self.object));
+        let flags =
+            self.flags.iter().fold("0".to_owned(), |all, flag| format!("{all} | __GANGWAY_ACC_{flag}"));
+        let flags =
+            if self.group > 0 { format!("{flags} | __GANGWAY_ACC_MEMBER_OF({})", self.group) } else { flags };
+        let kind = format!("__GANGWAY_ACC_{}", self.kind);
+        let is_pointer =
+            self.is_variable && variable.is_some_and(|variable| variable.class == Class::Pointer);
+        let is_address =
+            matches!(self.kind, "DEVICEPTR" | "USE_DEVICE" | "PRESENT" | "NO_CREATE") && is_pointer;
+        if self.sections.is_empty() && (is_address || matches!(self.kind, "ATTACH" | "DETACH")) {
+            let pointer = if matches!(self.kind, "ATTACH" | "DETACH") {
+                format!("(void **)&({object})")
+            } else {
+                "0".to_owned()
+            };
+            return Ok(format!("{{ (void *)({object}), 0, {pointer}, {kind}, {flags}, {label}, 0 }}"));
+        }
+        if self.sections.is_empty() {
+            return Ok(format!(
+                "{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}"
+            ));
+        }
+        let lower = |section: &Section| section.first.as_ref().map_or("0".to_owned(), read);
+        let mut first = format!("({object})");
+        let mut last = first.clone();
+        for (at, section) in self.sections.iter().enumerate() {
+            let low = lower(section);
+            let length = match &section.count {
+                Some(range) if *range == Section::ONE => "1".to_owned(),
+                Some(range) => read(range),
+                None => {
+                    if at == 0 && is_pointer {
+                        let message = format!(
+                            "`{}` is a pointer: the section needs a length",
+                            &text[self.whole.clone()]
+                        );
+                        return Err(Complaint::new(self.at, message));
+                    }
+                    format!("(sizeof({first}) / sizeof({first}[0]) - ({low}))")
+                }
+            };
+            last = format!("{last}[({low}) + ({length}) - 1]");
+            first = format!("{first}[{low}]");
+        }
+        let bytes = format!("(unsigned long)((char *)(&{last} + 1) - (char *)&{first})");
+        // A pointer in an object that is on the device has to point to there.
+        let pointer = match self.is_variable {
+            true => "0".to_owned(),
+            false => format!("__gangway_acc_pointer({object})"),
+        };
+        Ok(format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}"))
+    }
+}

@@ -1,0 +1,110 @@
+//! OpenACC, of which clang checks the syntax and makes no code, made into kernels and calls of the runtime.
+//!
+//! A compute construct becomes `#pragma omp target teams ompx_bare` in its place: clang outlines it, and adds
+//! no runtime call. Its text stands there twice, for GPUs and for processors. On GPUs a gang is a block of
+//! (lanes, workers) threads, and the text says which of them do what. The steps:
+//!
+//! 1. [`source`] preprocesses the file, and [`directive`] reads its directives.
+//! 2. [`index`] asks libclang for the variables that are used, and what each use does.
+//! 3. [`nest`] gives each loop its levels: gang, worker, vector.
+//! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it.
+//! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
+//!    [`reduction`]s. [`cpu`] writes that for processors. [`data`] writes the other directives,
+//!    [`routine`] functions that devices call.
+//!
+//! [`notes`] are for users who want to know what has become of their loops and variables.
+
+mod cpu;
+mod data;
+mod directive;
+mod gpu;
+mod header;
+mod index;
+mod items;
+mod mode;
+mod nest;
+mod notes;
+mod reduction;
+mod region;
+mod routine;
+mod source;
+mod writer;
+
+use std::path::Path;
+
+pub use notes::Note;
+
+use crate::ast::Unit;
+use crate::error::Error;
+use crate::{Request, Translated};
+use source::Source;
+use writer::Writer;
+
+/// What the calls are written with.
+const HEADER: &str = "#include <gangway/openacc_translated.h>\n";
+
+/// A translated file, and what there is to say about it.
+#[derive(Debug)]
+pub struct Result {
+    pub file: Translated,
+    pub notes: Vec<Note>,
+    /// What clang warns of.
+    pub warnings: String,
+}
+
+/// Whether a text may have directives of OpenACC; fast, and right when it says no.
+#[must_use]
+pub fn may_concern(text: &[u8]) -> bool {
+    text.windows(4).any(|part| part == b"acc " || part == b"acc\t")
+}
+
+/// Translates a file. `None`: it has no directive.
+///
+/// # Errors
+/// What is wrong with the source, or what cannot be translated in it.
+pub fn translate(request: &Request<'_>) -> std::result::Result<Option<Result>, Error> {
+    let source = Source::read(&request.arguments, request.is_cxx)?;
+    if source.directives.is_empty() {
+        return Ok(None);
+    }
+    let parsed = parsing(request);
+    let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
+    let unit = Unit::parse(&parsed, &unsaved)?;
+    if let Some(errors) = unit.errors() {
+        return Err(Error::Clang(errors));
+    }
+    let mut writer = Writer::new(&source, &unit, request.identity);
+    let text = writer.file().map_err(|complaint| source.error(&complaint))?;
+    let notes = writer.notes.into_notes(&source);
+    let text = format!("{HEADER}# 1 \"{}\"\n{text}", display(request.file));
+    let file = Translated { file: request.file.to_owned(), text: text.into_bytes() };
+    Ok(Some(Result { file, notes, warnings: unit.warnings() }))
+}
+
+/// The arguments for a file that is preprocessed already: macros of the user's would change it again.
+fn parsing(request: &Request<'_>) -> Vec<Vec<u8>> {
+    let mut arguments = Vec::new();
+    let mut words = request.arguments.iter();
+    while let Some(word) = words.next() {
+        match &word[..] {
+            b"-D" | b"-U" | b"-include" | b"-imacros" | b"-MF" | b"-MT" | b"-MQ" => {
+                words.next();
+            }
+            b"-MD" | b"-MMD" | b"-MP" => {}
+            word if word.starts_with(b"-D") || word.starts_with(b"-U") => {}
+            word => arguments.push(word.to_vec()),
+        }
+    }
+    arguments.insert(1, b"-fopenacc".to_vec());
+    arguments
+}
+
+fn display(file: &Path) -> String {
+    file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// A text as a literal.
+fn quoted(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

@@ -1,0 +1,227 @@
+//! The loops of a construct as a tree, and which levels of parallelism each gets.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::{BitAnd, BitOr, BitOrAssign};
+
+use super::directive::{Directive, Name};
+use super::index::{Index, Key, range_of};
+use crate::ast::Node;
+
+/// Levels of parallelism: gangs, workers, vector lanes (OpenACC 3.3 section 1.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Levels(u8);
+
+impl Levels {
+    pub const NONE: Self = Self(0);
+    pub const GANG: Self = Self(1);
+    pub const WORKER: Self = Self(2);
+    pub const VECTOR: Self = Self(4);
+    pub const ALL: Self = Self(7);
+
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Those within all of these.
+    const fn inside(self) -> Self {
+        match self.0 {
+            0 => Self(7),
+            1 => Self(6),
+            2 | 3 => Self(4),
+            _ => Self(0),
+        }
+    }
+
+    /// Those around all of these.
+    const fn outside(self) -> Self {
+        if self.has(Self::GANG) {
+            Self(0)
+        } else if self.has(Self::WORKER) {
+            Self(1)
+        } else if self.has(Self::VECTOR) {
+            Self(3)
+        } else {
+            Self(7)
+        }
+    }
+
+    /// The outermost of them.
+    const fn outermost(self) -> Self {
+        Self(self.0 & self.0.wrapping_neg())
+    }
+}
+
+impl BitOr for Levels {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Levels {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for Levels {
+    type Output = Self;
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [(Self::GANG, "gang"), (Self::WORKER, "worker"), (Self::VECTOR, "vector")];
+        let mut said = names.iter().filter(|(level, _)| self.has(*level)).map(|(_, name)| *name);
+        f.write_str(said.next().unwrap_or("seq"))?;
+        said.try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+/// A loop with a directive.
+#[derive(Debug)]
+pub struct Loop {
+    /// The byte of its directive.
+    pub at: usize,
+    /// What its clauses say.
+    said: Levels,
+    /// It is left alone unless its clauses name levels.
+    is_sequential: bool,
+    children: Vec<Loop>,
+    /// The levels of routines that it calls.
+    called: Levels,
+}
+
+/// What a construct's loops have been given.
+#[derive(Debug, Default)]
+pub struct Assigned {
+    pub levels: HashMap<usize, Levels>,
+    /// All levels that loops and called routines of the construct have.
+    pub all: Levels,
+    /// Some loop is partitioned to workers without lanes.
+    pub separate_workers: bool,
+}
+
+/// The levels that a directive's clauses name.
+pub fn said(directive: &Directive) -> Levels {
+    let level = |name: &str, level| if directive.clause(name).is_some() { level } else { Levels::NONE };
+    level("gang", Levels::GANG) | level("worker", Levels::WORKER) | level("vector", Levels::VECTOR)
+}
+
+/// Reads the tree below a node. `levels_of` says of which level a routine is that a call calls.
+pub fn loops(
+    node: Node<'_>,
+    index: &Index<'_>,
+    directives: &HashMap<usize, &Directive>,
+    independent: bool,
+    routines: &HashMap<Key, Levels>,
+) -> Vec<Loop> {
+    let mut found = Vec::new();
+    collect(node, index, directives, independent, routines, &mut found);
+    found
+}
+
+fn collect(
+    node: Node<'_>,
+    index: &Index<'_>,
+    directives: &HashMap<usize, &Directive>,
+    independent: bool,
+    routines: &HashMap<Key, Levels>,
+    found: &mut Vec<Loop>,
+) {
+    let Some(range) = range_of(node) else { return };
+    let directive = directives.get(&range.start).filter(|_| index.constructs.contains_key(&range.start));
+    let is_loop =
+        directive.is_some_and(|directive| directive.is_loop && range.len() == directive.range.len());
+    if let (true, Some(directive)) = (is_loop, directive) {
+        let mut children = Vec::new();
+        for child in node.children() {
+            collect(child, index, directives, independent, routines, &mut children);
+        }
+        let independent = independent || directive.clause("independent").is_some();
+        let is_sequential =
+            directive.clause("seq").is_some() || directive.clause("auto").is_some() || !independent;
+        let inside = node.children().last().and_then(|child| range_of(*child)).unwrap_or_default();
+        let called = called(index, &inside, routines);
+        found.push(Loop { at: range.start, said: said(directive), is_sequential, children, called });
+        return;
+    }
+    for child in node.children() {
+        collect(child, index, directives, independent, routines, found);
+    }
+}
+
+/// The levels of the routines that a range calls.
+pub fn called(index: &Index<'_>, range: &std::ops::Range<usize>, routines: &HashMap<Key, Levels>) -> Levels {
+    let calls = index.calls.iter().filter(|call| range.contains(&call.range.start));
+    calls.filter_map(|call| routines.get(&call.function)).fold(Levels::NONE, |all, level| all | *level)
+}
+
+/// The levels that are used from one on: what a routine of that level may use.
+pub const fn from(level: Levels) -> Levels {
+    match level.0 {
+        1 => Levels(7),
+        2 => Levels(6),
+        4 => Levels(4),
+        _ => Levels(0),
+    }
+}
+
+impl Assigned {
+    /// Gives each loop its levels: what its clauses say, or what is free between the loops around and the
+    /// loops inside it. The outermost loop gets the outermost level, the innermost all that is left.
+    pub fn new(loops: &[Loop], free: Levels, called: Levels) -> Self {
+        let mut assigned = Self { all: called, ..Self::default() };
+        for one in loops {
+            assigned.assign(one, free);
+        }
+        assigned
+    }
+
+    fn assign(&mut self, one: &Loop, free: Levels) {
+        let inner = Self::inner(one);
+        let levels = if !one.said.is_empty() {
+            one.said & free
+        } else if one.is_sequential {
+            Levels::NONE
+        } else {
+            let candidates = free & inner.outside();
+            match Self::depth(one) {
+                1 => candidates,
+                2 if candidates.has(Levels::ALL) => Levels::GANG | Levels::WORKER,
+                _ => candidates.outermost(),
+            }
+        };
+        self.all |= levels;
+        self.separate_workers |= levels.has(Levels::WORKER) && !levels.has(Levels::VECTOR);
+        self.levels.insert(one.at, levels);
+        let free = if levels.is_empty() { free } else { free & levels.inside() };
+        for child in &one.children {
+            self.assign(child, free);
+        }
+    }
+
+    /// The levels that clauses and routines inside a loop name.
+    fn inner(one: &Loop) -> Levels {
+        let inside = one.children.iter().map(|child| child.said | Self::inner(child));
+        inside.fold(one.called, |all, levels| all | levels)
+    }
+
+    /// How many loops in each other wait for levels.
+    fn depth(one: &Loop) -> usize {
+        let own = usize::from(one.said.is_empty() && !one.is_sequential);
+        own + one.children.iter().map(Self::depth).max().unwrap_or(0)
+    }
+}
+
+/// Whether loops of a construct are independent unless they say otherwise (sections 2.9.6 and 2.9.7).
+pub fn independent(directive: &Directive) -> bool {
+    directive.name != Name::Kernels
+}

@@ -1,0 +1,185 @@
+//! Reductions (OpenACC 3.3 sections 2.5.15 and 2.9.11): private copies, and how they are put together.
+
+use super::directive::{Directive, bytes};
+use super::index::{Class, Variable};
+use super::writer::Writer;
+use crate::error::Complaint;
+use crate::pragma::split;
+
+/// A variable of a `reduction` clause.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    pub variable: Variable,
+    operator: Operator,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Add,
+    Multiply,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor,
+    LogicalAnd,
+    LogicalOr,
+}
+
+/// The reductions of a directive.
+pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>, Complaint> {
+    let mut found = Vec::new();
+    for clause in directive.for_gpus().into_iter().filter(|clause| clause.name == "reduction") {
+        let tokens = clause.tokens.as_deref().unwrap_or_default();
+        let parts = split(tokens, ":");
+        let [operator, list, ..] = parts[..] else { continue };
+        let words: String = operator.iter().map(|token| token.text.as_str()).collect();
+        let operator = Operator::named(&words)
+            .ok_or_else(|| Complaint::new(clause.at, format!("`{words}` is no operator of reductions")))?;
+        for item in split(list, ",") {
+            let Some(range) = bytes(item) else { continue };
+            let refuse = |what: &str| {
+                let message =
+                    format!("a reduction of `{}`, {what}, is not translated", &writer.text[range.clone()]);
+                Complaint::new(clause.at, message)
+            };
+            let key = writer.index.uses_in(&range).next().map(|found| found.key);
+            let variable = key.and_then(|key| writer.index.variable(key)).cloned();
+            let variable = variable.ok_or_else(|| refuse("which is no variable"))?;
+            if item.len() > 1 && (variable.class != Class::Array || item.iter().any(|token| token.is("."))) {
+                return Err(refuse("a part of a variable"));
+            }
+            match variable.class {
+                Class::Pointer => return Err(refuse("a pointer")),
+                Class::Record => return Err(refuse("an object of a class")),
+                _ => {}
+            }
+            if !found.iter().any(|known: &Reduction| known.variable.key == variable.key) {
+                found.push(Reduction { variable, operator });
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl Operator {
+    fn named(words: &str) -> Option<Self> {
+        Some(match words {
+            "+" | "-" => Self::Add,
+            "*" => Self::Multiply,
+            "max" => Self::Max,
+            "min" => Self::Min,
+            "&" => Self::And,
+            "|" => Self::Or,
+            "^" => Self::Xor,
+            "&&" => Self::LogicalAnd,
+            "||" => Self::LogicalOr,
+            _ => return None,
+        })
+    }
+}
+
+impl Reduction {
+    /// The type of an element, or of the variable.
+    pub fn element(&self) -> &str {
+        match self.variable.class {
+            Class::Array => self.variable.ty.split('[').next().unwrap_or_default().trim(),
+            _ => &self.variable.ty,
+        }
+    }
+
+    fn is_complex(&self) -> bool {
+        self.element().contains("_Complex")
+    }
+
+    /// The declaration of a private copy, before anything is put into it.
+    pub fn declared(&self, name: &str) -> String {
+        format!("__typeof__({}) {name};", self.variable.ty)
+    }
+
+    /// A statement for each element, written with what stands for the element of a variable.
+    pub fn each(&self, write: impl Fn(&dyn Fn(&str) -> String) -> String) -> String {
+        if self.variable.class != Class::Array {
+            return write(&|name| name.to_owned());
+        }
+        let element = self.element();
+        let text = write(&|name| format!("(({element} *)&{name})[__acc_e]"));
+        let ty = &self.variable.ty;
+        format!(
+            "for (unsigned long __acc_e = 0; __acc_e < sizeof(__typeof__({ty})) / sizeof({element}); ++__acc_e) {{ {text} }}"
+        )
+    }
+
+    /// Gives a copy its first value; `outer` is what it is a copy of.
+    pub fn begin(&self, name: &str, outer: &str) -> String {
+        let element = self.element().to_owned();
+        self.each(|of| {
+            let first = match self.operator {
+                Operator::Add | Operator::Or | Operator::Xor | Operator::LogicalOr => "0".to_owned(),
+                Operator::Multiply | Operator::LogicalAnd => "1".to_owned(),
+                Operator::And => format!("({element})~0ull"),
+                // It changes nothing to take a value twice.
+                Operator::Max | Operator::Min => of(outer),
+            };
+            format!("{} = {first};", of(name))
+        })
+    }
+
+    /// Whether a copy begins with the value that it is a copy of.
+    pub const fn begins_with_outer(&self) -> bool {
+        matches!(self.operator, Operator::Max | Operator::Min)
+    }
+
+    /// Two elements put together.
+    fn combined(&self, one: &str, other: &str) -> String {
+        match self.operator {
+            Operator::Add => format!("{one} + {other}"),
+            Operator::Multiply => format!("{one} * {other}"),
+            Operator::And => format!("{one} & {other}"),
+            Operator::Or => format!("{one} | {other}"),
+            Operator::Xor => format!("{one} ^ {other}"),
+            Operator::LogicalAnd => format!("{one} && {other}"),
+            Operator::LogicalOr => format!("{one} || {other}"),
+            Operator::Max => format!("({one} > {other} ? {one} : {other})"),
+            Operator::Min => format!("({one} < {other} ? {one} : {other})"),
+        }
+    }
+
+    /// `into = into (op) value`, for an element.
+    pub fn add(&self, into: &str, value: &str) -> String {
+        format!("{into} = {};", self.combined(into, value))
+    }
+
+    /// The same for variables.
+    pub fn add_all(&self, into: &str, value: &str) -> String {
+        self.each(|of| self.add(&of(into), &of(value)))
+    }
+
+    /// The same where several threads do it at once.
+    pub fn add_atomically(&self, into: &str, value: &str) -> Result<String, Complaint> {
+        if self.is_complex() && self.operator != Operator::Add {
+            let message =
+                format!("gangs cannot reduce `{}`, a complex number, but by `+`", self.variable.name);
+            return Err(Complaint::new(self.variable.range.start, message));
+        }
+        Ok(self.each(|of| {
+            let (into, value) = (of(into), of(value));
+            match self.operator {
+                Operator::Add if self.is_complex() => ["__real__", "__imag__"]
+                    .map(|part| format!("\n#pragma omp atomic update\n{part} {into} += {part} {value};\n"))
+                    .concat(),
+                Operator::Max => {
+                    format!("\n#pragma omp atomic compare\nif ({into} < {value}) {{ {into} = {value}; }}\n")
+                }
+                Operator::Min => {
+                    format!("\n#pragma omp atomic compare\nif ({into} > {value}) {{ {into} = {value}; }}\n")
+                }
+                Operator::LogicalAnd => {
+                    format!("if (!{value}) {{\n#pragma omp atomic write\n{into} = 0;\n}}")
+                }
+                Operator::LogicalOr => format!("if ({value}) {{\n#pragma omp atomic write\n{into} = 1;\n}}"),
+                _ => format!("\n#pragma omp atomic update\n{into} = {};\n", self.combined(&into, &value)),
+            }
+        }))
+    }
+}

@@ -1,0 +1,516 @@
+//! Compute constructs: how each variable reaches the device, and the launch.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::directive::{Clause, Directive, Name};
+use super::header;
+use super::index::{Class, Doing, Key, Variable, range_of};
+use super::items::{self, Item};
+use super::mode::{Sizes, WARP};
+use super::nest::{self, Assigned, Levels};
+use super::reduction::{self, Reduction};
+use super::writer::{Names, THIS, Writer};
+use crate::ast::Node;
+use crate::error::Complaint;
+
+/// Lanes of a worker where no clause says how many: a warp where workers have loops of their own, more
+/// where all lanes of a gang share one loop.
+const LANES: u64 = WARP;
+const LANES_OF_ONE_LOOP: u64 = 128;
+/// The most workers whose lanes are several warps.
+const WORKERS_WITH_BARRIERS: u64 = 15;
+/// Workers of a gang where no clause says how many.
+const WORKERS: u64 = 4;
+
+/// A compute construct, ready to be written for a kind of device.
+pub struct Region<'r, 'w> {
+    pub directive: &'w Directive,
+    pub statement: Node<'w>,
+    pub body: Range<usize>,
+    pub assigned: &'r Assigned,
+    pub sizes: Sizes,
+    /// What each gang has of its own.
+    pub private: Vec<Variable>,
+    pub reductions: Vec<Reduction>,
+    /// Where the construct's names lead to.
+    pub names: Names,
+}
+
+/// The condition under which a construct runs on the host: `if` that is false, `self` that is true.
+pub fn compares_to_host(directive: &Directive, read: &dyn Fn(&Range<usize>) -> String) -> String {
+    let unless = directive.value("if").map(|range| format!("!({})", read(&range)));
+    let own = directive.is_compute().then(|| directive.clause("self")).flatten();
+    let own =
+        own.map(|clause| clause.value().map_or("1".to_owned(), |range| format!("!!({})", read(&range))));
+    match (unless, own) {
+        (None, None) => "0".to_owned(),
+        (Some(one), None) | (None, Some(one)) => one,
+        (Some(one), Some(other)) => format!("{one} || {other}"),
+    }
+}
+
+impl<'w> Writer<'w> {
+    /// The variables that clauses of a name list.
+    pub fn listed(&self, directive: &Directive, name: &str) -> Vec<Key> {
+        let clauses = directive.for_gpus().into_iter().filter(|clause| clause.name == name);
+        clauses.flat_map(|clause| self.keys(clause)).collect()
+    }
+
+    fn keys(&self, clause: &Clause) -> Vec<Key> {
+        let items = clause.items();
+        let range = |item: &&[crate::lexer::Token]| super::directive::bytes(item);
+        items
+            .iter()
+            .filter_map(range)
+            .filter_map(|range| self.index.uses_in(&range).next().map(|found| found.key))
+            .collect()
+    }
+
+    /// A compute construct for the host, and where it ends.
+    pub fn compute(&mut self, directive: &'w Directive, names: &Names) -> Result<(usize, String), Complaint> {
+        let statement = self.statement(directive)?;
+        let body = self.whole(statement);
+        let assigned = self.levels(directive, statement, &body);
+        let sizes = self.sizes(directive, &assigned);
+        let reductions = self.region_reductions(directive, &body, &assigned)?;
+        let private: Vec<Variable> = match directive.is_loop {
+            true => Vec::new(),
+            false => {
+                let listed = self.listed(directive, "private");
+                listed.iter().filter_map(|key| self.index.variable(*key).cloned()).collect()
+            }
+        };
+        let captured = self.captured(directive, &body, &reductions, &private);
+        let mut found = self.reaches(directive, &body, &captured, &reductions, names)?;
+        let value = |name: &str| directive.value(name).map(|range| self.expression(&range, names));
+        let serial = directive.name == Name::Serial;
+        let single = serial || self.is_single(directive, statement);
+        let gangs = match value("num_gangs") {
+            Some(value) if !single => value,
+            _ if single || !assigned.all.has(Levels::GANG) => "1".to_owned(),
+            _ => "0".to_owned(),
+        };
+        let known = |size: Option<u64>, name: &str| match size {
+            Some(size) => size.to_string(),
+            None => value(name).unwrap_or("1".to_owned()),
+        };
+        let workers = known(sizes.workers, "num_workers");
+        let lanes = match sizes.lanes {
+            Some(lanes) => lanes.to_string(),
+            None => format!("((unsigned)({}) + 31u) / 32u * 32u", known(None, "vector_length")),
+        };
+        let site = self.site(directive, names, [&gangs, &workers, &lanes])?;
+        let (declared, count) = self.items(&found.items, names)?;
+        let waits = self.waits(directive, names);
+        let region = Region {
+            directive,
+            statement,
+            body: body.clone(),
+            assigned: &assigned,
+            sizes,
+            private,
+            reductions,
+            names: std::mem::take(&mut found.names),
+        };
+        let for_gpus = self.for_gpus(&region)?;
+        let for_processors = self.for_processors(&region)?;
+        let moved = found.declarations.concat();
+        // Both texts use the same variables, so that clang passes the same.
+        let used: String = found.first_private.iter().map(|name| format!("(void){name}; ")).collect();
+        let first = found.first_private.join(", ");
+        let first = if first.is_empty() { String::new() } else { format!(" firstprivate({first})") };
+        let line = self.source.marker(directive.range.start);
+        let text = format!(
+            "{{ {site}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
+             {moved}{line}#pragma omp target teams ompx_bare num_teams(__acc_launch.gangs[0], 1, 1) \
+             thread_limit(__acc_launch.vector, __acc_launch.workers, 1) device(__acc_launch.device){first}\n\
+             {{ {used}\n#if __GANGWAY_ACC_GPU\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
+             __gangway_acc_compute_end(); }}"
+        );
+        Ok((body.end, text))
+    }
+
+    fn levels(&mut self, directive: &Directive, statement: Node<'_>, body: &Range<usize>) -> Assigned {
+        let independent = nest::independent(directive);
+        let construct = self.index.constructs.get(&directive.range.start).copied().unwrap_or(statement);
+        let root = if directive.is_loop { construct } else { statement };
+        let loops = nest::loops(root, &self.index, &self.directives, independent, &self.routines);
+        let called = nest::called(&self.index, body, &self.routines);
+        let free = match directive.name {
+            Name::Serial => Levels::NONE,
+            _ if self.is_single(directive, statement) => Levels::WORKER | Levels::VECTOR,
+            _ => Levels::ALL,
+        };
+        let assigned = Assigned::new(&loops, free, called);
+        for (at, levels) in &assigned.levels {
+            let text = match levels.is_empty() {
+                true => "assigned OpenACC seq loop parallelism".to_owned(),
+                false => format!("assigned OpenACC {levels} loop parallelism"),
+            };
+            self.notes.say(*at, text);
+        }
+        assigned
+    }
+
+    /// A `kernels` construct of several statements is one gang's: nothing makes gangs wait for each other.
+    fn is_single(&self, directive: &Directive, statement: Node<'_>) -> bool {
+        if directive.name != Name::Kernels || directive.is_loop {
+            return false;
+        }
+        let mut node = statement;
+        loop {
+            let children = node.children();
+            let Some(range) = range_of(node) else { return true };
+            let is_loop = self.directives.get(&range.start).is_some_and(|directive| directive.is_loop);
+            if is_loop || header::loop_in(node).is_some() {
+                return false;
+            }
+            // Declarations are every gang's.
+            let mut statements =
+                children.into_iter().filter(|child| child.kind() != clang_sys::CXCursor_DeclStmt);
+            match (statements.next(), statements.next()) {
+                (Some(only), None) if node.kind() == clang_sys::CXCursor_CompoundStmt => node = only,
+                _ => return true,
+            }
+        }
+    }
+
+    /// How many workers and lanes there are, where it is known now. Lanes are whole warps, as with GCC.
+    fn sizes(&mut self, directive: &Directive, assigned: &Assigned) -> Sizes {
+        if directive.name == Name::Serial {
+            return Sizes { workers: Some(1), lanes: Some(1) };
+        }
+        let number = |range: Range<usize>| {
+            let text = self.text[range].trim();
+            let text = text.trim_start_matches('(').trim_end_matches(')');
+            text.trim_end_matches(['u', 'U', 'l', 'L']).parse::<u64>().ok()
+        };
+        let has_lanes = assigned.all.has(Levels::VECTOR);
+        let lanes = match directive.value("vector_length") {
+            _ if !has_lanes => Some(1),
+            Some(range) => {
+                number(range).map(|lanes| if lanes <= 1 { lanes.max(1) } else { lanes.div_ceil(32) * 32 })
+            }
+            None if assigned.separate_workers => Some(LANES),
+            None => {
+                let alone = assigned
+                    .levels
+                    .values()
+                    .any(|levels| levels.has(Levels::VECTOR) && !levels.has(Levels::GANG));
+                Some(if alone { LANES } else { LANES_OF_ONE_LOOP })
+            }
+        };
+        let has_workers = assigned.all.has(Levels::WORKER);
+        let workers = match directive.value("num_workers") {
+            _ if !has_workers => Some(1),
+            // Each worker of several warps has a barrier of its own, and there are 15.
+            Some(range) if lanes.is_none_or(|lanes| lanes > WARP) => {
+                number(range).map(|workers| workers.min(WORKERS_WITH_BARRIERS))
+            }
+            Some(range) => number(range),
+            None if assigned.separate_workers => Some(WORKERS),
+            None => Some(1),
+        };
+        Sizes { workers, lanes }
+    }
+
+    /// The reductions of the construct as a whole: its own, and those of loops that gangs share.
+    fn region_reductions(
+        &self,
+        directive: &Directive,
+        body: &Range<usize>,
+        assigned: &Assigned,
+    ) -> Result<Vec<Reduction>, Complaint> {
+        let mut all: Vec<Reduction> = Vec::new();
+        let mut add = |found: Vec<Reduction>| {
+            for one in found {
+                if !all.iter().any(|known| known.variable.key == one.variable.key) {
+                    all.push(one);
+                }
+            }
+        };
+        add(reduction::read(self, directive)?);
+        // Those of loops are the construct's, too, where no clause makes the variable private (section 2.9.11).
+        let mut own = self.private_by_loops(directive, body);
+        own.extend(if directive.is_loop { Vec::new() } else { self.listed(directive, "private") });
+        own.extend(self.listed(directive, "firstprivate"));
+        let mut loops: Vec<usize> = assigned.levels.keys().copied().collect();
+        loops.sort_unstable();
+        for at in loops {
+            if let Some(inner) = self.directives.get(&at) {
+                let found = reduction::read(self, inner)?;
+                let outside =
+                    |one: &Reduction| !body.contains(&one.variable.key) && !own.contains(&one.variable.key);
+                add(found.into_iter().filter(outside).collect());
+            }
+        }
+        Ok(all)
+    }
+
+    /// The variables of around that a construct uses, in the order of their uses.
+    fn captured(
+        &self,
+        directive: &Directive,
+        body: &Range<usize>,
+        reductions: &[Reduction],
+        private: &[Variable],
+    ) -> Vec<Variable> {
+        let mut found: Vec<Variable> =
+            reductions.iter().map(|reduction| reduction.variable.clone()).collect();
+        let mut seen: HashSet<Key> = found.iter().chain(private).map(|variable| variable.key).collect();
+        seen.extend(self.private_by_loops(directive, body));
+        for place in self.index.uses_in(body) {
+            if body.contains(&place.key) || !seen.insert(place.key) {
+                continue;
+            }
+            let Some(variable) = self.index.variable(place.key) else { continue };
+            if !variable.is_constant && !self.is_on_devices(variable) {
+                found.push(variable.clone());
+            }
+        }
+        found
+    }
+
+    /// Variables of around whose every use is of a private copy: loops' own variables, and those of
+    /// `private` clauses.
+    pub fn private_by_loops(&self, directive: &Directive, body: &Range<usize>) -> Vec<Key> {
+        let mut covered: Vec<(Key, Range<usize>)> = Vec::new();
+        let inside = self.source.directives.iter().filter(|inner| body.contains(&inner.range.start));
+        for inner in inside.chain([directive]).filter(|inner| inner.is_loop) {
+            let Ok(statement) = self.statement(inner) else { continue };
+            let Some(range) = range_of(statement) else { continue };
+            covered.extend(self.listed(inner, "private").into_iter().map(|key| (key, range.clone())));
+            let mut node = header::loop_in(statement);
+            let mut depth = self.collapsed(inner);
+            while let Some(one) = node
+                && depth > 0
+                && let Ok(head) = header::Header::read(one, self.text)
+            {
+                covered.extend(self.index.uses.get(&head.at).map(|found| (found.key, range.clone())));
+                node = one.children().last().copied().and_then(header::loop_in);
+                depth -= 1;
+            }
+        }
+        let is_covered = |key: Key| {
+            self.index.uses_in(body).filter(|found| found.key == key).all(|found| {
+                covered.iter().any(|(covered, range)| *covered == key && range.contains(&found.range.start))
+            })
+        };
+        let mut keys: Vec<Key> = covered.iter().map(|(key, _)| *key).filter(|key| is_covered(*key)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
+    }
+
+    /// Whether devices have a variable of the program's of their own.
+    fn is_on_devices(&self, variable: &Variable) -> bool {
+        variable.is_static
+            && self.source.directives.iter().any(|directive| {
+                directive.name == Name::Declare
+                    && directive.clauses.iter().any(|clause| {
+                        let tokens = clause.tokens.as_deref().unwrap_or_default();
+                        clause.name != "deviceptr" && tokens.iter().any(|token| token.text == variable.name)
+                    })
+            })
+    }
+
+    /// How each captured variable reaches the device.
+    fn reaches(
+        &mut self,
+        directive: &Directive,
+        body: &Range<usize>,
+        captured: &[Variable],
+        reductions: &[Reduction],
+        outer: &Names,
+    ) -> Result<Reaching, Complaint> {
+        let explicit = items::read(directive, &self.index, self.text)?;
+        let defaults = directive.clause("default").and_then(|clause| clause.tokens.as_deref()?.first());
+        let default_none = defaults.is_some_and(|token| token.is("none"));
+        let default_present = defaults.is_some_and(|token| token.is("present"));
+        let first_private = self.listed(directive, "firstprivate");
+        let mut reaching = Reaching { names: outer.clone(), ..Reaching::default() };
+        // Objects of which a clause names members come before these.
+        let mut bases: Vec<Key> = Vec::new();
+        let mut needs_this =
+            self.index.this.iter().chain(&self.index.implicit_this).any(|at| body.contains(at));
+        for item in &explicit {
+            match item.key {
+                _ if item.is_variable && item.key.is_some() => {}
+                Some(key) => bases.push(key),
+                None => needs_this = true,
+            }
+        }
+        let names_whole = |key: Key| explicit.iter().any(|item| item.key == Some(key) && item.is_variable);
+        if needs_this {
+            let name = self.fresh("m", "this");
+            let at = reaching.items.len();
+            reaching.items.push(implicit("COPY", body.start, None, "*this".to_owned()));
+            reaching.declare(&name, "this", at);
+            reaching.names.insert(THIS, name);
+        }
+        for variable in captured.iter().filter(|variable| bases.contains(&variable.key)) {
+            if names_whole(variable.key) {
+                continue;
+            }
+            self.implicit_object(variable, directive, &mut reaching, outer);
+        }
+        for item in explicit.iter().filter(|item| item.kind != "DEVICEPTR") {
+            let at = reaching.items.len();
+            reaching.items.push(item.clone());
+            let Some(variable) =
+                item.key.and_then(|key| self.index.variable(key)).filter(|_| item.is_variable).cloned()
+            else {
+                continue;
+            };
+            if !captured.iter().any(|known| known.key == variable.key) {
+                continue;
+            }
+            let is_pointee = variable.class == Class::Pointer
+                && (!item.sections.is_empty() || matches!(item.kind, "PRESENT" | "NO_CREATE" | "ATTACH"));
+            self.bind(&variable, is_pointee, at, &mut reaching, outer);
+        }
+        for variable in captured {
+            if reaching.bound.contains(&variable.key) {
+                continue;
+            }
+            let is_reduced = reductions.iter().any(|one| one.variable.key == variable.key);
+            let named = first_private.contains(&variable.key)
+                || explicit.iter().any(|item| item.key == Some(variable.key));
+            if default_none
+                && !named
+                && !is_reduced
+                && !bases.contains(&variable.key)
+                && variable.class != Class::Scalar
+            {
+                let message =
+                    format!("`{}` is in no data clause, and `default(none)` asks for one", variable.name);
+                return Err(Complaint::new(directive.range.start, message));
+            }
+            let device_pointer =
+                explicit.iter().any(|item| item.kind == "DEVICEPTR" && item.key == Some(variable.key));
+            if first_private.contains(&variable.key) || device_pointer {
+                reaching.first_private.push(host_name(variable, outer));
+                continue;
+            }
+            let is_copied = is_reduced
+                || self.visible.contains(&variable.key)
+                // A scalar of `kernels` comes back (section 2.5.3).
+                || directive.name == Name::Kernels && !variable.is_const && self.is_written(variable, body);
+            let by_value = !is_copied && matches!(variable.class, Class::Scalar | Class::Dependent);
+            if by_value {
+                reaching.first_private.push(host_name(variable, outer));
+            } else if variable.class == Class::Pointer && !is_reduced {
+                let at = reaching.items.len();
+                reaching.items.push(implicit(
+                    "NO_CREATE",
+                    body.start,
+                    Some(variable),
+                    host_name(variable, outer),
+                ));
+                self.bind(variable, true, at, &mut reaching, outer);
+            } else {
+                let kind = if default_present && !is_reduced && variable.class != Class::Scalar {
+                    "PRESENT"
+                } else if variable.is_const {
+                    "COPYIN"
+                } else {
+                    "COPY"
+                };
+                let at = reaching.items.len();
+                reaching.items.push(implicit(kind, body.start, Some(variable), host_name(variable, outer)));
+                self.bind(variable, false, at, &mut reaching, outer);
+            }
+        }
+        Ok(reaching)
+    }
+
+    /// The object that a clause names a part of: all of it is on the device then.
+    fn implicit_object(
+        &mut self,
+        variable: &Variable,
+        directive: &Directive,
+        reaching: &mut Reaching,
+        outer: &Names,
+    ) {
+        let at = reaching.items.len();
+        let is_pointer = variable.class == Class::Pointer;
+        let name = host_name(variable, outer);
+        let spelled = if is_pointer { format!("*{name}") } else { name };
+        let mut item = implicit("COPY", directive.range.start, Some(variable), spelled);
+        // Its members may be on the device already, and it not.
+        item.flags.push("OBJECT");
+        reaching.items.push(item);
+        self.bind(variable, is_pointer, at, reaching, outer);
+    }
+
+    fn is_written(&self, variable: &Variable, body: &Range<usize>) -> bool {
+        self.index.uses_in(body).any(|found| found.key == variable.key && found.doing != Doing::Reads)
+    }
+
+    /// The variable on the device: a pointer to it, or where it is a pointer that leads to an item, that.
+    fn bind(
+        &mut self,
+        variable: &Variable,
+        is_pointee: bool,
+        at: usize,
+        reaching: &mut Reaching,
+        outer: &Names,
+    ) {
+        if reaching.bound.contains(&variable.key) {
+            return;
+        }
+        let name = self.fresh("m", &variable.name);
+        let object = host_name(variable, outer);
+        // clang cannot pass a pointer to an array of unknown length: its first element does as well.
+        let is_pointee = is_pointee || variable.is_vla;
+        let address = match (is_pointee, variable.is_vla) {
+            (_, true) => format!("&{object}[0]"),
+            (true, _) => object,
+            _ => format!("&{object}"),
+        };
+        reaching.declare(&name, &address, at);
+        reaching.names.insert(variable.key, if is_pointee { name } else { format!("{name}[0]") });
+        reaching.bound.push(variable.key);
+    }
+}
+
+/// The name of a variable outside of the construct.
+fn host_name(variable: &Variable, outer: &Names) -> String {
+    outer.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone())
+}
+
+/// An item that no clause names.
+fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled: String) -> Item {
+    Item {
+        kind,
+        flags: vec!["IMPLICIT"],
+        key: variable.map(|variable| variable.key),
+        at,
+        object: at..at,
+        is_variable: true,
+        sections: Vec::new(),
+        whole: at..at,
+        spelled: Some(spelled),
+        group: 0,
+    }
+}
+
+/// What a construct's variables need before and in it.
+#[derive(Default)]
+struct Reaching {
+    items: Vec<Item>,
+    declarations: Vec<String>,
+    first_private: Vec<String>,
+    names: Names,
+    bound: Vec<Key>,
+}
+
+impl Reaching {
+    fn declare(&mut self, name: &str, address: &str, item: usize) {
+        self.declarations.push(format!(
+            "__auto_type {name} = __gangway_acc_moved({address}, __acc_items[{item}]); (void){name}; "
+        ));
+        self.first_private.push(name.to_owned());
+    }
+}

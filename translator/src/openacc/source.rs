@@ -1,0 +1,221 @@
+//! A file as the preprocessor leaves it, with its directives: macros, `_Pragma` and headers need no care
+//! after that, and every name that stands in it is spelt.
+//!
+//! The preprocessor does not expand macros in `#pragma acc`, as the compiler does later. So it is asked a
+//! second time, for the directives alone, with the macros that are defined where each stands.
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::process::{Command, Stdio};
+
+use super::directive::Directive;
+use crate::error::{Complaint, Error};
+use crate::lexer::{self, Kind};
+
+/// A preprocessed file.
+#[derive(Debug)]
+pub struct Source {
+    pub text: String,
+    /// In the order of the text.
+    pub directives: Vec<Directive>,
+    /// Where the lines begin that say which line of which file follows, and what they say.
+    markers: Vec<(usize, usize, String)>,
+}
+
+/// What stands at the beginning of a directive's line in the second question.
+const ASKED: &str = "__gangway_acc_directive";
+
+impl Source {
+    /// Preprocesses with the arguments of a compiler, of which the first is the compiler.
+    ///
+    /// # Errors
+    /// What clang says, or a directive that is wrong.
+    pub fn read(arguments: &[Vec<u8>], is_cxx: bool) -> Result<Self, Error> {
+        let text = preprocessed(arguments, &["-E", "-dD", "-fopenacc"], None)?;
+        let (text, lines) = without_definitions(&text);
+        let text = with_levels(&expanded(&arguments[0], is_cxx, text, lines)?);
+        let markers = markers(&text);
+        let mut source = Self { text, directives: Vec::new(), markers };
+        source.directives = source.read_directives().map_err(|complaint| source.error(&complaint))?;
+        Ok(source)
+    }
+
+    fn read_directives(&self) -> Result<Vec<Directive>, Complaint> {
+        let mut found = Vec::new();
+        for range in pragmas(&self.text) {
+            let mut tokens = lexer::tokens(self.text[range.clone()].as_bytes());
+            for token in &mut tokens {
+                token.range = token.range.start + range.start..token.range.end + range.start;
+            }
+            found.push(Directive::read(range, &tokens[3..])?);
+        }
+        Ok(found)
+    }
+
+    /// The file and the line that a byte belongs to for the user.
+    #[must_use]
+    pub fn presumed(&self, at: usize) -> (&str, usize) {
+        let marker = self.markers.partition_point(|(begin, ..)| *begin <= at);
+        let Some((begin, line, file)) = marker.checked_sub(1).map(|index| &self.markers[index]) else {
+            return ("", 1);
+        };
+        let behind = self.text.get(*begin..at).unwrap_or_default();
+        // The line behind the marker has its number.
+        (file, (line + behind.matches('\n').count()).saturating_sub(1))
+    }
+
+    /// A line that says where a byte stands, with an empty line's end before it.
+    #[must_use]
+    pub fn marker(&self, at: usize) -> String {
+        let (file, line) = self.presumed(at);
+        format!("\n# {line} \"{file}\"\n")
+    }
+
+    /// A complaint about a byte.
+    #[must_use]
+    pub fn error(&self, complaint: &Complaint) -> Error {
+        let (file, line) = self.presumed(complaint.at);
+        Error::Source { file: file.into(), line, message: complaint.message.clone() }
+    }
+}
+
+/// What a call of the preprocessor writes.
+fn preprocessed(arguments: &[Vec<u8>], options: &[&str], input: Option<&str>) -> Result<String, Error> {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let words = arguments.iter().map(|word| OsString::from_vec(word.clone())).collect::<Vec<_>>();
+    let failed =
+        |error: std::io::Error| Error::Library(format!("cannot execute {}: {error}", words[0].display()));
+    let mut command = Command::new(&words[0]);
+    command.args(options).args(&words[1..]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    let mut child = command.spawn().map_err(failed)?;
+    let output = std::thread::scope(|scope| {
+        if let (Some(text), Some(mut pipe)) = (input, child.stdin.take()) {
+            // A preprocessor that has stopped says why by itself.
+            scope.spawn(move || drop(pipe.write_all(text.as_bytes())));
+        }
+        child.wait_with_output()
+    });
+    let output = output.map_err(failed)?;
+    if !output.status.success() {
+        return Err(Error::Clang(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    String::from_utf8(output.stdout)
+        .map_err(|_| Error::Clang("the source is not UTF-8, which OpenACC's translation needs".to_owned()))
+}
+
+/// The text with definitions of macros made empty lines, and these: where each stood, and what it said.
+fn without_definitions(text: &str) -> (String, Vec<(usize, String)>) {
+    let mut rest = String::with_capacity(text.len());
+    let mut definitions = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("#define ") || line.starts_with("#undef ") {
+            definitions.push((rest.len(), line.to_owned()));
+            rest.push('\n');
+        } else {
+            rest.push_str(line);
+        }
+    }
+    (rest, definitions)
+}
+
+/// The bytes of the directives, without the ends of their lines.
+fn pragmas(text: &str) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let words = words.and_then(|rest| rest.strip_prefix("pragma")).map(str::trim_start);
+        if words.and_then(|rest| rest.strip_prefix("acc")).is_some_and(|rest| rest.starts_with([' ', '\t'])) {
+            found.push(at..at + line.trim_end().len());
+        }
+        at += line.len();
+    }
+    found
+}
+
+/// The text with macros in directives expanded.
+fn expanded(
+    compiler: &[u8],
+    is_cxx: bool,
+    text: String,
+    definitions: Vec<(usize, String)>,
+) -> Result<String, Error> {
+    let pragmas = pragmas(&text);
+    let names: std::collections::HashSet<&str> = definitions
+        .iter()
+        .filter_map(|(_, line)| line.strip_prefix("#define "))
+        .filter_map(|line| line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next())
+        .collect();
+    let has_macro = |range: &Range<usize>| {
+        let tokens = lexer::tokens(text[range.clone()].as_bytes());
+        tokens[3..].iter().any(|token| token.kind == Kind::Identifier && names.contains(&*token.text))
+    };
+    if !pragmas.iter().any(has_macro) {
+        return Ok(text);
+    }
+    let mut question = String::new();
+    let mut definitions = definitions.into_iter().peekable();
+    for range in &pragmas {
+        while let Some((_, line)) = definitions.next_if(|(at, _)| *at < range.start) {
+            question.push_str(&line);
+        }
+        let (_, words) = text[range.clone()].split_once("acc").unwrap_or_default();
+        question.push_str(ASKED);
+        question.push_str(words);
+        question.push('\n');
+    }
+    let language = if is_cxx { "c++" } else { "c" };
+    let arguments = [compiler.to_vec(), b"-".to_vec()];
+    let answer = preprocessed(&arguments, &["-E", "-P", "-undef", "-w", "-x", language], Some(&question))?;
+    let mut lines = answer.lines().filter_map(|line| line.trim_start().strip_prefix(ASKED));
+    let mut result = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in &pragmas {
+        let Some(line) = lines.next() else { continue };
+        result.push_str(&text[from..range.start]);
+        result.push_str("#pragma acc");
+        result.push_str(line);
+        from = range.end;
+    }
+    result.push_str(&text[from..]);
+    Ok(result)
+}
+
+/// The text with `seq` added to directives `routine` that name no level: clang takes that for an error, and
+/// programs of before OpenACC 2.0 mean it.
+fn with_levels(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut from = 0;
+    for range in pragmas(text) {
+        let tokens = lexer::tokens(text[range.clone()].as_bytes());
+        let has_level = tokens
+            .iter()
+            .any(|token| ["gang", "worker", "vector", "seq"].iter().any(|level| token.is(level)));
+        if tokens[3].is("routine") && !has_level {
+            result.push_str(&text[from..range.end]);
+            result.push_str(" seq");
+            from = range.end;
+        }
+    }
+    result.push_str(&text[from..]);
+    result
+}
+
+/// Lines such as `# 12 "file.c" 2`: where the text behind them begins, and what they say.
+fn markers(text: &str) -> Vec<(usize, usize, String)> {
+    let mut at = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let begin = at;
+        at += line.len();
+        let Some(rest) = line.strip_prefix("# ") else { continue };
+        let Some((number, rest)) = rest.split_once(' ') else { continue };
+        let (Ok(number), Some(rest)) = (number.parse::<usize>(), rest.strip_prefix('"')) else { continue };
+        if let Some((file, _)) = rest.rsplit_once('"') {
+            found.push((begin, number, file.to_owned()));
+        }
+    }
+    found
+}
