@@ -1,0 +1,83 @@
+// Every operator, at every level, for several types; arrays, complex numbers, and several at once.
+#include <stdio.h>
+
+#define N 500
+#define CHECK(what) \
+  if (!(what)) return printf("line %d: " #what "\n", __LINE__), 1
+
+#define PRAGMA(text) _Pragma(#text)
+#define ALL(type, name, clauses)                                                                     \
+  static int name(void) {                                                                            \
+    type list[N], sum = 1, product = 1, most = -5, least = 5;                                        \
+    int some = 0, every = 1;                                                                         \
+    type sum_ = 1, product_ = 1, most_ = -5, least_ = 5;                                             \
+    for (int i = 0; i < N; i++) list[i] = (type)((i * 37) % 19 - 9);                                  \
+    for (int i = 0; i < N; i++) {                                                                    \
+      sum_ += list[i];                                                                               \
+      product_ *= i % 100 == 3 ? 2 : 1;                                                              \
+      most_ = list[i] > most_ ? list[i] : most_;                                                     \
+      least_ = list[i] < least_ ? list[i] : least_;                                                  \
+    }                                                                                                \
+    PRAGMA(clauses) for (int i = 0; i < N; i++) {                                                    \
+      sum += list[i];                                                                                \
+      product *= i % 100 == 3 ? 2 : 1;                                                               \
+      most = list[i] > most ? list[i] : most;                                                        \
+      least = list[i] < least ? list[i] : least;                                                     \
+      some = some || i == 77;                                                                        \
+      every = every && i != 78;                                                                      \
+    }                                                                                                \
+    CHECK(sum == sum_ && product == product_ && most == most_ && least == least_ && some && !every); \
+    return 0;                                                                                        \
+  }
+
+#define REDUCED reduction(+:sum) reduction(*:product) reduction(max:most) reduction(min:least) reduction(||:some) reduction(&&:every)
+
+ALL(int, ints, acc parallel loop REDUCED)
+ALL(float, floats, acc parallel loop gang vector vector_length(128) num_gangs(3) REDUCED)
+ALL(double, doubles, acc parallel loop gang worker num_workers(4) REDUCED)
+ALL(long, longs, acc parallel loop vector vector_length(64) REDUCED)
+ALL(short, shorts, acc parallel loop worker vector num_workers(3) vector_length(96) REDUCED)
+ALL(long, gangs, acc parallel loop gang num_gangs(5) REDUCED)
+
+static int bits(void) {
+  unsigned any = 0, all = ~0u, odd = 0, any_ = 0, all_ = ~0u, odd_ = 0;
+  for (unsigned i = 0; i < N; i++) any_ |= i << 3, all_ &= ~(1u << (i % 7)), odd_ ^= i * i;
+#pragma acc parallel loop reduction(| : any) reduction(& : all) reduction(^ : odd)
+  for (unsigned i = 0; i < N; i++) {
+    any |= i << 3;
+    all &= ~(1u << (i % 7));
+    odd ^= i * i;
+  }
+  CHECK(any == any_ && all == all_ && odd == odd_);
+  return 0;
+}
+
+static int arrays(void) {
+  int bins[8] = {100}, wanted[8] = {100};
+  for (int i = 0; i < N; i++) wanted[i % 8] += i;
+#pragma acc parallel loop reduction(+ : bins)
+  for (int i = 0; i < N; i++) bins[i % 8] += i;
+  for (int b = 0; b < 8; b++) CHECK(bins[b] == wanted[b]);
+  return 0;
+}
+
+static int nested(void) {
+  int total = 0, rows[10];
+#pragma acc parallel loop gang reduction(+ : total) copyout(rows)
+  for (int i = 0; i < 10; i++) {
+    int row = i;
+#pragma acc loop vector reduction(+ : row)
+    for (int j = 0; j < 100; j++) row += j;
+    rows[i] = row;
+    total += row;
+  }
+  CHECK(total == 49500 + 45);
+  for (int i = 0; i < 10; i++) CHECK(rows[i] == 4950 + i);
+  return 0;
+}
+
+int main(void) {
+  if (ints() || floats() || doubles() || longs() || shorts() || gangs() || bits() || arrays() || nested()) return 1;
+  puts("ok");
+  return 0;
+}
