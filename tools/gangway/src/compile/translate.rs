@@ -269,3 +269,23 @@ impl Translation {
         Ok(status.code().unwrap_or(signal).try_into().unwrap_or(FAILURE))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_the_compilers() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |release: &str| folder.path().join("lib/clang").join(release).join("include");
+        let compiler = folder.path().join("bin/clang");
+        for made in [of("21"), of("20"), folder.path().join("bin")] {
+            fs::create_dir_all(made).unwrap();
+        }
+        fs::write(&compiler, "").unwrap();
+        assert_eq!(headers_of(&compiler), None);
+        fs::write(of("21").join("omp.h"), "").unwrap();
+        assert_eq!(headers_of(&compiler), of("21").canonicalize().ok());
+        assert_eq!(headers_of(&folder.path().join("bin/none")), None);
+    }
+}
