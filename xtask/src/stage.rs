@@ -62,7 +62,8 @@ const HEADERS: [&str; 5] = [
     "frontends/openmp/include/gangway/gangway_host_calls.f90",
 ];
 
-/// Headers that programs include by their own names.
+/// Headers that programs include by their own names. They have a folder of their own: below `/usr/local/include`
+/// GCC would find them before its own.
 const OPENACC: [&str; 2] = ["frontends/openacc/include/openacc.h", "frontends/openacc/include/acc_prof.h"];
 
 /// The packages that shared libraries are made of.
@@ -118,7 +119,7 @@ fn build_and_lay_out(
     cargo(root, &[&arguments, &packages[..]].concat(), environment)?;
     // Cargo's folder for the profile `dev` has another name.
     let target = target.join(if profile == "dev" { "debug" } else { profile });
-    for directory in ["bin", "include/gangway"] {
+    for directory in ["bin", "include/gangway/openacc"] {
         tree::create_folder(&stage.join(directory))?;
     }
     tree::copy(&target.join("gangway"), &stage.join("bin/gangway"))?;
@@ -128,7 +129,7 @@ fn build_and_lay_out(
     }
     for header in OPENACC {
         let name = header.rsplit('/').next().unwrap_or(header);
-        tree::copy(&root.join(header), &stage.join("include").join(name))?;
+        tree::copy(&root.join(header), &stage.join("include/gangway/openacc").join(name))?;
     }
     libraries(root, &target, stage, environment)?;
     gpu::stage(root, &stage.join("lib/gangway"))?;

@@ -100,7 +100,12 @@ fn translated(
         arguments.extend(reading.arguments.iter().filter(|word| !mine(word)).cloned());
         arguments.extend(dependencies(&request.words, source));
         arguments.extend(["-U_OPENACC", OPENACC, "-idirafter"].map(OsString::from));
-        arguments.push(Toolkit::headers_of_translated()?.into());
+        let headers = Toolkit::headers_of_translated()?;
+        arguments.extend([
+            headers.clone().into(),
+            "-idirafter".into(),
+            headers.join("gangway/openacc").into(),
+        ]);
         arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
         let identity = identity_of(source, request)?;
