@@ -6,7 +6,7 @@
 
 use crate::device::Device;
 use crate::environment::{
-    Change, Counted, Edge, Held, PrivateCopies, Work, report_inner_pointers, reports_are_wanted, room_for,
+    Counted, Edge, Held, PrivateCopies, Progress, Work, report_inner_pointers, reports_are_wanted, room_for,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
@@ -316,9 +316,9 @@ impl Job {
         device: &'static Device,
         operation: DataOperation,
         items: &impl Items,
-        counted: &[Change],
+        counted: &Progress,
     ) {
-        if counted.is_empty() {
+        if counted.is_none() {
             return;
         }
         // The job that has counted is the spare one again.
@@ -343,7 +343,7 @@ impl Job {
         &mut self,
         operation: DataOperation,
         items: &impl Items,
-        counted: &[Change],
+        counted: &Progress,
     ) -> Result<()> {
         match operation {
             DataOperation::Begin => {
@@ -352,8 +352,7 @@ impl Job {
                 self.work.publish().inspect_err(|_| self.work.abandon())
             }
             DataOperation::End => {
-                self.work.exit_counted(items, counted);
-                let exited = self.work.exit(items, items.len() - counted.len());
+                let exited = self.work.exit(items, counted);
                 self.end_if_failed(exited)
             }
             DataOperation::Update => {

@@ -4,10 +4,10 @@
 mod support;
 
 use gangway_runtime::events::Site;
-use gangway_runtime::{DataOperation, Item, Items, Job, MapKind, Shape};
-use std::cell::{Cell, RefCell};
+use gangway_runtime::{DataOperation, Job, MapKind, Shape};
+use std::cell::Cell;
 use std::sync::mpsc;
-use support::construct::{Access, List, ListItem, REGION, World};
+use support::construct::{Access, Interrupted, List, ListItem, REGION, World};
 use support::device::{Call, Options, Timing};
 use support::within;
 
@@ -111,43 +111,6 @@ fn more_regions_than_can_be_counted() {
     }
 }
 
-/// What is done, and when.
-type Act<'a> = (usize, Box<dyn FnOnce() + 'a>);
-
-/// Items of a construct, and what another thread does when the runtime asks for one of them a given time.
-struct Interrupted<'a> {
-    list: List,
-    asked: Cell<usize>,
-    act: RefCell<Option<Act<'a>>>,
-}
-
-impl Items for Interrupted<'_> {
-    fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    fn kind(&self, index: usize) -> MapKind {
-        self.list.kind(index)
-    }
-
-    fn item(&self, index: usize) -> Item {
-        self.asked.set(self.asked.get() + 1);
-        let act = self.act.borrow_mut().take_if(|(when, _)| *when == self.asked.get());
-        if let Some((_, act)) = act {
-            act();
-        }
-        self.list.item(index)
-    }
-
-    fn knows(&self, kind: MapKind) -> bool {
-        self.list.knows(kind)
-    }
-
-    fn explain_unknown(&self, kind: MapKind) -> String {
-        self.list.explain_unknown(kind)
-    }
-}
-
 /// What another construct maps, changes and unmaps while one looks at its items is not lost, whenever it does,
 /// until the first of them is mapped: from then on others wait.
 #[test]
@@ -165,11 +128,7 @@ fn a_region_while_another_one_begins() {
                     world.launch(&items).unwrap();
                 }
             };
-            let list = Interrupted {
-                list: List::of(&items, true),
-                asked: Cell::new(0),
-                act: RefCell::new(Some((when, Box::new(act)))),
-            };
+            let list = Interrupted::new(List::of(&items, true), when, act);
             let job = world.runtime.run(world.device, Site::NONE, REGION, &list, &Shape::default());
             job.unwrap().complete().unwrap();
             assert_eq!(world.mapped(), []);

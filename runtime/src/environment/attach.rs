@@ -212,6 +212,9 @@ impl Work {
         let (pointer, size, kind) = (item.base, size_of::<usize>(), item.kind);
         match self.construct.table().lookup(pointer, size) {
             Relation::Contained(entry) if entry.wait_filled() => {
+                for attachment in entry.attachments_in(pointer, pointer + size) {
+                    self.given_up.detach(attachment.host_pointer, attachment.host_content.len());
+                }
                 self.detach_from(entry, pointer, kind.only(MapKind::DELETE | MapKind::COUNTED))
             }
             _ if kind.has(MapKind::PRESENT) && !self.construct.has_unified_shared_memory() => {

@@ -25,13 +25,43 @@ pub(crate) enum Edge {
 pub(crate) enum Counted {
     /// It is over.
     All,
-    /// Of so many items, or of none, what there was to count has been: of the first ones where data
-    /// begins, of the last ones, the last first, where it ends.
-    Some(Vec<Change>),
+    /// What there was to count has been for some of its items.
+    Some(Progress),
 }
 
 impl Counted {
-    pub(crate) const NOTHING: Self = Self::Some(Vec::new());
+    pub(crate) const NOTHING: Self = Self::Some(Progress::NONE);
+}
+
+/// The items of a construct for which all that there was to count has been.
+pub(crate) struct Progress {
+    /// By item; behind them nothing has been counted.
+    changes: Vec<Change>,
+    /// A bit for each item that has.
+    done: u8,
+}
+
+const _: () = assert!(FEW <= u8::BITS as usize, "a bit for each item");
+
+impl Progress {
+    /// Of a construct of which nothing has been counted.
+    pub(crate) const NONE: Self = Self { changes: Vec::new(), done: 0 };
+
+    /// Whether there is nothing that has been counted.
+    pub(crate) fn is_none(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Whether an item's part has been counted.
+    #[inline]
+    pub(super) fn has(&self, index: usize) -> bool {
+        index < self.changes.len() && self.done >> index & 1 != 0
+    }
+
+    /// What has been counted, by item.
+    fn made(&self) -> impl Iterator<Item = (usize, Change)> {
+        self.changes.iter().copied().enumerate().filter(|(index, _)| self.has(*index))
+    }
 }
 
 /// What is counted of one item.
@@ -70,16 +100,15 @@ impl Work {
     /// what others have given up meanwhile is freed at once, and a pointer that they have detached
     /// stays attached, as nothing can be written.
     #[cold]
-    pub(crate) fn give_up_counted(&mut self, items: &impl Items, counted: &[Change]) {
-        for (index, &change) in counted.iter().enumerate() {
-            match change {
-                Change::Nothing => {}
-                Change::Reference(entry) => {
-                    self.in_use.give_up(&self.construct, entry, Counter::Dynamic);
-                }
-                Change::Attachment(holder) => {
-                    holder.detach_shared(items.item(index).base);
-                }
+    pub(crate) fn give_up_counted(&mut self, items: &impl Items, counted: &Progress) {
+        for (index, change) in counted.made() {
+            if let Change::Attachment(holder) = change {
+                holder.detach_shared(items.item(index).base);
+            }
+        }
+        for (_, change) in counted.made() {
+            if let Change::Reference(entry) = change {
+                self.in_use.give_up(&self.construct, entry, Counter::Dynamic);
             }
         }
         // What led here is what the caller reports.
@@ -89,40 +118,29 @@ impl Work {
     /// Counts again what has been given up of a construct that does not end after all, as far as others
     /// have not given up the rest meanwhile.
     #[cold]
-    pub(crate) fn count_again(&mut self, device: &'static Device, items: &impl Items, counted: &[Change]) {
-        for (&change, index) in counted.iter().zip((0..items.len()).rev()) {
-            match change {
-                Change::Nothing => {}
-                Change::Reference(entry) => {
-                    acquire(entry);
-                }
-                Change::Attachment(holder) => {
-                    let item = items.item(index);
-                    let pointee = self.lookups.recent.lookup(&device.table, item.begin, 1);
-                    if let Relation::Contained(pointee) = pointee {
-                        attach_same(holder, pointee, &item);
-                    }
+    pub(crate) fn count_again(&mut self, device: &'static Device, items: &impl Items, counted: &Progress) {
+        for (_, change) in counted.made() {
+            if let Change::Reference(entry) = change {
+                acquire(entry);
+            }
+        }
+        for (index, change) in counted.made() {
+            if let Change::Attachment(holder) = change {
+                let item = items.item(index);
+                let pointee = self.lookups.recent.lookup(&device.table, item.begin, 1);
+                if let Relation::Contained(pointee) = pointee {
+                    attach_same(holder, pointee, &item);
                 }
             }
         }
     }
 
-    /// Goes on behind the items that have been counted where data begins.
-    pub(crate) fn enter_counted(&mut self, items: &impl Items, counted: &[Change]) {
-        for (index, &change) in counted.iter().enumerate() {
+    /// Goes on behind the items of which references have been counted where data begins. Pointers among
+    /// them that have not been counted as attached are asked for.
+    pub(crate) fn enter_counted(&mut self, items: &impl Items, counted: &Progress) {
+        for (index, &change) in counted.changes.iter().enumerate() {
             let item = items.item(index);
             let held = match change {
-                Change::Nothing => {
-                    if item.kind.only_attaches() {
-                        // What comes now may be new.
-                        self.attachments.request(AttachRequest::of(&item));
-                    }
-                    Held::NOTHING
-                }
-                Change::Attachment(holder) => {
-                    self.attachments.add_counted(holder, item.base);
-                    Held::NOTHING
-                }
                 Change::Reference(entry) => {
                     if item.kind.has(MapKind::ONCE) {
                         self.holdings.count_once(entry);
@@ -130,19 +148,19 @@ impl Work {
                     let device = entry.translate(item.begin);
                     Held { entry: Some(entry), device, counted: Some(Counter::Dynamic) }
                 }
+                Change::Attachment(holder) if counted.has(index) => {
+                    self.attachments.add_counted(holder, item.base);
+                    Held::NOTHING
+                }
+                Change::Nothing | Change::Attachment(_) => {
+                    // What comes now may be new.
+                    if item.kind.has(MapKind::ATTACH) {
+                        self.attachments.request(AttachRequest::of(&item));
+                    }
+                    Held::NOTHING
+                }
             };
             self.holdings.push(held);
-        }
-    }
-
-    /// Goes on before the items that have been counted where data ends.
-    pub(crate) fn exit_counted(&mut self, items: &impl Items, counted: &[Change]) {
-        for (&change, index) in counted.iter().zip((0..items.len()).rev()) {
-            if let Change::Reference(entry) = change
-                && items.kind(index).has(MapKind::ONCE)
-            {
-                self.holdings.count_once(entry);
-            }
         }
     }
 }
@@ -198,10 +216,8 @@ impl Found {
             match edge {
                 Edge::Begin if once => return true,
                 Edge::Begin => {}
-                // The one that counts is the one that is given up first, the last.
-                Edge::End if once && items.kind(before).has(MapKind::ONCE) => {
-                    self.changes[before] = Change::Nothing;
-                }
+                // The one that counts is the one that is given up last, the first.
+                Edge::End if once && items.kind(before).has(MapKind::ONCE) => return true,
                 // The last of several may be the last reference.
                 Edge::End => return false,
             }
@@ -268,44 +284,59 @@ impl Found {
         holder.is_live() && holder.is_ready()
     }
 
+    /// Pointers come last: the entries that they are in are held then, and stay.
     #[inline]
     fn acquire(&self, items: &impl Items) -> Counted {
         let changes = &self.changes[..items.len()];
+        let mut done = 0;
         for (index, change) in changes.iter().enumerate() {
-            let done = match *change {
-                Change::Nothing => true,
-                Change::Reference(entry) => acquire(entry),
-                Change::Attachment(holder) => attach_again(&changes[..index], holder, &items.item(index)),
-            };
-            if !done {
-                return Counted::Some(changes[..index].to_vec());
+            let Change::Reference(entry) = *change else { continue };
+            if !acquire(entry) {
+                return Counted::Some(Progress { changes: changes[..index].to_vec(), done });
             }
+            done |= 1 << index;
+        }
+        for (index, change) in changes.iter().enumerate() {
+            let Change::Attachment(holder) = *change else { continue };
+            if !attach_again(changes, holder, &items.item(index)) {
+                return Counted::Some(Progress { changes: changes.to_vec(), done });
+            }
+            done |= 1 << index;
         }
         Counted::All
     }
 
     /// Another thread may have what is to be given up, or it leaves with this reference: then a job
-    /// does the rest.
+    /// does the rest. Pointers come first: an entry that this construct has given up may leave, and a new
+    /// one come in its place, in which it has attached nothing.
     #[inline]
     fn release(&self, items: &impl Items) -> Counted {
         let changes = &self.changes[..items.len()];
+        let mut done = 0;
         for (index, change) in changes.iter().enumerate().rev() {
-            let done = match *change {
-                Change::Nothing => true,
-                Change::Reference(entry) => entry.release_shared(false),
-                Change::Attachment(holder) => holder.detach_shared(items.item(index).base),
-            };
-            if !done {
-                return Counted::Some(changes[index + 1..].iter().rev().copied().collect());
+            let Change::Attachment(holder) = *change else { continue };
+            if !holder.detach_shared(items.item(index).base) {
+                return Counted::Some(Progress { changes: changes.to_vec(), done });
+            }
+            done |= 1 << index;
+        }
+        for (index, change) in changes.iter().enumerate().rev() {
+            match *change {
+                Change::Attachment(_) => continue,
+                Change::Reference(entry) if !entry.release_shared(false) => {
+                    return Counted::Some(Progress { changes: changes.to_vec(), done });
+                }
+                // Nothing: another item counts for it, or nobody has to.
+                Change::Reference(_) | Change::Nothing => done |= 1 << index,
             }
         }
         Counted::All
     }
 }
 
-/// Counts a pointer that is attached already to what the item says, in an entry of an item before.
-fn attach_again(before: &[Change], holder: EntryRef<'static>, item: &Item) -> bool {
-    let pointee = before.iter().find_map(|change| match *change {
+/// Counts a pointer that is attached already to what the item says, in an entry of one of the items.
+fn attach_again(changes: &[Change], holder: EntryRef<'static>, item: &Item) -> bool {
+    let pointee = changes.iter().find_map(|change| match *change {
         Change::Reference(entry) if entry.has(item.begin) => Some(entry),
         _ => None,
     });

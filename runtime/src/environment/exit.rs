@@ -7,10 +7,11 @@
 //! The first gives up references and copies what is known to be the last; the second
 //! copies the rest, and is left out unless there may be some.
 
+use super::count::Progress;
 use super::enter::check_kind;
 use super::reports;
 use super::tell;
-use super::work::{Declined, Work};
+use super::work::{Declined, Work, around};
 use crate::constants;
 use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events;
@@ -99,7 +100,8 @@ impl Work {
         let mut result = Ok(());
         // Items of an entry mostly come one after the other: it is looked at once for them.
         let mut looked_at = None;
-        for &Declined { entry, begin, size, label, .. } in given_up.due(operations.pack.ranges_out()) {
+        let (due, detached) = given_up.due(operations.pack.ranges_out());
+        for &Declined { entry, begin, size, label, .. } in due {
             let others = match looked_at {
                 Some((of, others)) if of == entry => others,
                 _ => in_use.is_used_by_others(construct, entry),
@@ -107,42 +109,97 @@ impl Work {
             looked_at = Some((entry, others));
             let done = operations.order.wait_until_ready(construct, entry).and_then(|()| {
                 if others {
-                    owe_copy(entry, OwedCopy { begin, size, label });
+                    owe_copy(entry, OwedCopy { begin, size, label }, detached);
                     return Ok(());
                 }
-                operations.copy_out(construct, entry, begin, size, label)
+                operations.copy_out(construct, entry, begin, size, label, detached)
             });
             result = result.and(done);
         }
         result
     }
 
-    /// Gives up the first items of a `target exit data` or the end of `target data`: the others have
-    /// been.
+    /// Gives up the items of a `target exit data` or the end of `target data`, but those that have been
+    /// given up by counting.
+    ///
+    /// All items are looked up before the first one is given up: others may take out an entry as soon
+    /// as this construct has no reference to it, and put a new one in its place, of which this
+    /// construct has nothing. For the same reason pointers are detached first.
     ///
     /// # Errors
     /// `present` and not present, or a copy back failed; the remaining items are
     /// given up all the same.
-    pub(crate) fn exit(&mut self, items: &impl Items, count: usize) -> Result<()> {
+    pub(crate) fn exit(&mut self, items: &impl Items, counted: &Progress) -> Result<()> {
         self.given_up.begin();
+        let none = MapKind::NOT_MAPPED | MapKind::STRUCTURE;
+        let is_mapped = |index| items.has_mapper(index) && !items.kind(index).has(none);
+        let mut failure = None;
+        let mut detaches = false;
+        for index in 0..items.len() {
+            let mut leaving = None;
+            if !counted.has(index) && !is_mapped(index) {
+                match self.find_leaving(items, index) {
+                    Ok(found) => leaving = found,
+                    Err(error) => failure = Some((index, error)),
+                }
+            }
+            detaches |= items.kind(index).has(MapKind::DETACH);
+            self.given_up.find(leaving);
+        }
         let mut result = Ok(());
-        for index in (0..count).rev() {
-            let none = items.kind(index).has(MapKind::NOT_MAPPED | MapKind::STRUCTURE);
-            let mapped = !none && items.has_mapper(index);
-            let done = if mapped { self.exit_mapped(items, index) } else { self.exit_listed(items, index) };
+        if detaches {
+            for index in (0..items.len()).rev().filter(|&index| items.kind(index).has(MapKind::DETACH)) {
+                let item = items.item(index);
+                if counted.has(index) {
+                    self.given_up.detach(item.base, size_of::<usize>());
+                } else {
+                    result = result.and(self.detach(&item));
+                }
+            }
+        }
+        for index in (0..items.len()).rev() {
+            let done = match self.given_up.found(index) {
+                Some((entry, counts)) => self.exit_noting(&items.item(index), entry, counts),
+                None if is_mapped(index) && !counted.has(index) => self.exit_mapped(items, index),
+                // Told where it stands: the first failure is the one to report.
+                None => match failure.take_if(|(at, _)| *at == index) {
+                    Some((_, error)) => Err(error),
+                    None => Ok(()),
+                },
+            };
             result = result.and(done);
         }
         result.and(self.copy_released()).and(self.operations.fetch_pack(&self.construct))
     }
 
-    /// Gives up an item, or a component, where data ends.
-    fn exit_listed(&mut self, items: &impl Items, index: usize) -> Result<()> {
+    /// The entry of an item, and whether the item gives up a reference of it. Of items that count once
+    /// between them the first one does: the entry stays until it comes, the last of all.
+    fn find_leaving(
+        &mut self,
+        items: &impl Items,
+        index: usize,
+    ) -> Result<Option<(EntryRef<'static>, bool)>> {
         let item = items.item(index);
         check_kind(&self.construct, items, &item, index)?;
-        if !item.kind.has(MapKind::NOT_MAPPED | MapKind::STRUCTURE) {
-            return self.exit_item(&item);
+        if item.kind.has(MapKind::NOT_MAPPED | MapKind::STRUCTURE) {
+            return Ok(None);
         }
-        if item.kind.has(MapKind::DETACH) { self.detach(&item) } else { Ok(()) }
+        let implicit = item.kind.has(MapKind::IMPLICIT);
+        let entry = match self.lookups.recent.lookup(self.construct.table(), item.begin, item.size) {
+            Relation::Contained(entry) => Some(entry),
+            Relation::Partial(entry) if implicit => Some(entry),
+            Relation::Partial(_) | Relation::Absent => None,
+        };
+        // One that another thread is still making is given up when it is made: it has no storage to
+        // copy from or to free before.
+        let Some(entry) = entry.filter(|entry| entry.wait_filled()) else {
+            return self.nothing_to_exit(&item).map(|()| None);
+        };
+        let mut counts = item.kind.counts();
+        if item.kind.has(MapKind::ONCE) {
+            counts &= self.holdings.count_once(entry) || item.kind.has(MapKind::DELETE);
+        }
+        Ok(Some((entry, counts)))
     }
 
     /// Gives up what the mapper of an argument has named at the beginning: the kernel
@@ -165,32 +222,19 @@ impl Work {
     fn exit_mapped(&mut self, items: &impl Items, argument: usize) -> Result<()> {
         check_kind(&self.construct, items, &items.item(argument), argument)?;
         let components = Components::of(items, argument);
-        let exit = |index| self.exit_listed(&components, index);
         // All of them, whatever fails.
-        (0..components.len()).rev().map(exit).fold(Ok(()), Result::and)
-    }
-
-    /// Looks the item up and gives it up.
-    fn exit_item(&mut self, item: &Item) -> Result<()> {
-        let implicit = item.kind.has(MapKind::IMPLICIT);
-        match self.lookups.recent.lookup(self.construct.table(), item.begin, item.size) {
-            Relation::Contained(entry) => self.exit_found(item, entry),
-            Relation::Partial(entry) if implicit => self.exit_found(item, entry),
-            Relation::Partial(_) | Relation::Absent => self.nothing_to_exit(item),
-        }
-    }
-
-    /// An entry that another thread is still making is given up when it is made:
-    /// it has no storage to copy from or to free before.
-    fn exit_found(&mut self, item: &Item, entry: EntryRef<'static>) -> Result<()> {
-        if !entry.wait_filled() {
-            return self.nothing_to_exit(item);
-        }
-        let mut counts = item.kind.counts();
-        if item.kind.has(MapKind::ONCE) {
-            counts &= self.holdings.count_once(entry) || item.kind.has(MapKind::DELETE);
-        }
-        self.exit_noting(item, entry, counts)
+        (0..components.len()).rev().fold(Ok(()), |result, index| {
+            let kind = components.kind(index);
+            let exited = if kind.has(MapKind::DETACH) {
+                self.detach(&components.item(index))
+            } else {
+                self.find_leaving(&components, index).and_then(|leaving| match leaving {
+                    Some((entry, counts)) => self.exit_noting(&components.item(index), entry, counts),
+                    None => Ok(()),
+                })
+            };
+            result.and(exited)
+        })
     }
 
     /// Gives an item up and notes whether it has been declined.
@@ -295,7 +339,7 @@ impl Work {
         let others = self.in_use.is_used_by_others(&self.construct, entry);
         if others {
             let (begin, size) = entry.part_of(item.begin, item.size);
-            owe_copy(entry, OwedCopy { begin, size, label: item.label });
+            owe_copy(entry, OwedCopy { begin, size, label: item.label }, self.given_up.detached());
         }
         others
     }
@@ -314,7 +358,8 @@ impl Work {
             }
         }
         self.given_up.copy(begin, begin + size);
-        self.operations.copy_out(&self.construct, entry, begin, size, item.label)
+        let detached = self.given_up.detached();
+        self.operations.copy_out(&self.construct, entry, begin, size, item.label, detached)
     }
 
     /// Gives an item up that more constructs in flight use than can be counted:
@@ -337,8 +382,14 @@ impl Work {
     }
 }
 
-fn owe_copy(entry: EntryRef<'static>, copy: OwedCopy) {
-    if !constants::has(copy.begin, copy.size) {
-        entry.owe_copy(copy);
+/// Leaves a copy back to the last construct that is done with the entry, but for pointers that have been
+/// detached.
+fn owe_copy(entry: EntryRef<'static>, copy: OwedCopy, detached: &[(usize, usize)]) {
+    let OwedCopy { begin, size, label } = copy;
+    if constants::has(begin, size) {
+        return;
+    }
+    for (begin, size) in around(begin, size, detached.iter().copied()) {
+        entry.owe_copy(OwedCopy { begin, size, label });
     }
 }

@@ -37,7 +37,7 @@ mod work;
 
 pub use attach::treat_attach_auto_as_always;
 pub(crate) use cells::room_for;
-pub(crate) use count::{Change, Counted, Edge};
+pub(crate) use count::{Counted, Edge, Progress};
 pub(crate) use private::PrivateCopies;
 pub use reports::report_never_mapped;
 pub(crate) use reports::{report_inner_pointers, reports_are_wanted};

@@ -91,7 +91,7 @@ impl Work {
             self.operations.copy_in(&self.construct, entry, host, size, item.label)?;
         }
         if item.kind.has(MapKind::FROM) {
-            self.operations.copy_out(&self.construct, entry, host, size, item.label)?;
+            self.operations.copy_out(&self.construct, entry, host, size, item.label, &[])?;
         }
         Ok(())
     }

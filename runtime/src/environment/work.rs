@@ -39,6 +39,7 @@ use holdings::Holdings;
 use in_use::InUse;
 use lookups::Lookups;
 use operations::Operations;
+pub(super) use operations::around;
 pub(super) use pack::LARGEST_PART;
 use unpublished::Unpublished;
 

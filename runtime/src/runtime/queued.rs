@@ -1,6 +1,7 @@
 //! Constructs in a queue that the program owns, which return when they have been issued.
 
 use super::Runtime;
+use crate::environment::Progress;
 use crate::error::Result;
 use crate::events::Site;
 use crate::items::Items;
@@ -43,7 +44,7 @@ impl Runtime {
     ) -> Result<()> {
         queue.tidy()?;
         let mut job = queue.start(site, self.unified_shared_memory())?;
-        job.move_data(operation, items, &[])?;
+        job.move_data(operation, items, &Progress::NONE)?;
         queue.accept(job)
     }
 }

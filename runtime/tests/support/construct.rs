@@ -8,7 +8,7 @@ use gangway_runtime::{
     Components, Damage, DataOperation, Device, EntryKind, HostEntry, Item, Items, Job, Label, Registration,
     Result, Runtime, Section, Shape,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// Host address of the one target region: adds one to each byte of its arguments,
@@ -235,6 +235,55 @@ impl Items for List {
 
     fn return_address(&self, index: usize, address: usize) {
         self.returned[index].set(address);
+    }
+}
+
+/// What is done, and when.
+type Act<'a> = (usize, Box<dyn FnOnce() + 'a>);
+
+/// Items of a construct, and what another thread does when the runtime asks for one of them a given time.
+pub struct Interrupted<'a> {
+    list: List,
+    asked: Cell<usize>,
+    act: RefCell<Option<Act<'a>>>,
+}
+
+impl<'a> Interrupted<'a> {
+    /// Items, and what happens when the runtime asks for one for the `when`th time, from 1.
+    pub fn new(list: List, when: usize, act: impl FnOnce() + 'a) -> Self {
+        Self { list, asked: Cell::new(0), act: RefCell::new(Some((when, Box::new(act)))) }
+    }
+
+    /// Whether it has happened.
+    pub fn has_happened(&self) -> bool {
+        self.act.borrow().is_none()
+    }
+}
+
+impl Items for Interrupted<'_> {
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn kind(&self, index: usize) -> MapKind {
+        self.list.kind(index)
+    }
+
+    fn item(&self, index: usize) -> Item {
+        self.asked.set(self.asked.get() + 1);
+        let act = self.act.borrow_mut().take_if(|(when, _)| *when == self.asked.get());
+        if let Some((_, act)) = act {
+            act();
+        }
+        self.list.item(index)
+    }
+
+    fn knows(&self, kind: MapKind) -> bool {
+        self.list.knows(kind)
+    }
+
+    fn explain_unknown(&self, kind: MapKind) -> String {
+        self.list.explain_unknown(kind)
     }
 }
 

@@ -12,6 +12,12 @@ use std::cmp::Reverse;
 /// the last of them, it is [due](Self::due).
 #[derive(Default)]
 pub(in crate::environment) struct GivenUp {
+    /// By item of an end of data: its entry, and whether it gives up a reference.
+    found: Vec<Option<(EntryRef<'static>, bool)>>,
+    /// Pointers that it has detached: first byte and size. Nothing is copied back from them, as another
+    /// construct may attach them again before a copy of the rest is done, and the host's value is what
+    /// they have been given.
+    detached: Vec<(usize, usize)>,
     /// Entries of which it has given up the last reference.
     released: Vec<EntryRef<'static>>,
     /// Host ranges that it has copied back; those that are fetched with the block are not there.
@@ -37,9 +43,35 @@ impl GivenUp {
     /// A construct begins to give up.
     #[inline]
     pub(in crate::environment) fn begin(&mut self) {
+        self.found.clear();
+        self.detached.clear();
         self.released.clear();
         self.copied.clear();
         self.declined.clear();
+    }
+
+    /// The entry of the next item has been found, and whether the item gives up a reference; or there
+    /// is nothing to give up.
+    #[inline]
+    pub(in crate::environment) fn find(&mut self, entry: Option<(EntryRef<'static>, bool)>) {
+        self.found.push(entry);
+    }
+
+    /// What has been found for an item.
+    #[inline]
+    pub(in crate::environment) fn found(&self, index: usize) -> Option<(EntryRef<'static>, bool)> {
+        self.found[index]
+    }
+
+    /// A pointer has been detached.
+    pub(in crate::environment) fn detach(&mut self, pointer: usize, size: usize) {
+        self.detached.push((pointer, size));
+    }
+
+    /// What has been detached.
+    #[inline]
+    pub(in crate::environment) fn detached(&self) -> &[(usize, usize)] {
+        &self.detached
     }
 
     /// The last reference of an entry has been given up.
@@ -72,13 +104,13 @@ impl GivenUp {
     }
 
     /// The declined items whose entry's last reference has been given up after all, as far as
-    /// they have not been copied for another item; `fetched` are the ranges that come with the
-    /// block.
+    /// they have not been copied for another item, and what has been detached; `fetched` are the ranges
+    /// that come with the block.
     pub(in crate::environment) fn due(
         &mut self,
         fetched: impl Iterator<Item = (usize, usize)>,
-    ) -> &[Declined] {
-        let Self { released, copied, declined, done } = self;
+    ) -> (&[Declined], &[(usize, usize)]) {
+        let Self { released, copied, declined, done, detached, .. } = self;
         released.sort_unstable_by_key(|entry| entry.key());
         done.clear();
         copied.extend(fetched);
@@ -101,6 +133,6 @@ impl GivenUp {
                 && done.insert(item.begin, item.begin + item.size)
         });
         declined.sort_unstable_by_key(|item| item.order);
-        declined
+        (declined, detached)
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::events::{self, Step};
 use gangway_backend::{DevicePtr, Stream};
 use gangway_present::Label;
-use gangway_present::{Attachment, EntryRef, OwedCopy};
+use gangway_present::{EntryRef, OwedCopy};
 
 /// What a construct issues: in which order, what of it goes together, and what it reads.
 ///
@@ -53,12 +53,14 @@ impl Operations {
         if size != 0 && !entry.has_attachments() {
             return self.copy_to(construct, host, entry.translate(host), size, label);
         }
-        around(host, size, entry.attachments_in(host, host + size), |begin, length| {
+        let parts = around(host, size, attached_in(entry, host, size));
+        parts.into_iter().try_for_each(|(begin, length)| {
             self.copy_to(construct, begin, entry.translate(begin), length, label)
         })
     }
 
-    /// Copies the entry's storage to `[host, host + size)`.
+    /// Copies the entry's storage to `[host, host + size)`, but what attached pointers have there, and what
+    /// is `detached`: pointers, with their sizes.
     #[inline]
     pub(in crate::environment) fn copy_out(
         &mut self,
@@ -67,12 +69,14 @@ impl Operations {
         host: usize,
         size: usize,
         label: Label,
+        detached: &[(usize, usize)],
     ) -> Result<()> {
         let label = declared(entry, label);
         if size != 0 && !entry.has_attachments() {
             return self.copy_from(construct, host, entry.translate(host), size, label);
         }
-        around(host, size, entry.attachments_in(host, host + size), |begin, length| {
+        let pointers = attached_in(entry, host, size).chain(detached.iter().copied());
+        around(host, size, pointers).into_iter().try_for_each(|(begin, length)| {
             self.copy_from(construct, begin, entry.translate(begin), length, label)
         })
     }
@@ -245,8 +249,8 @@ pub(super) fn make_owed_copies(construct: &Construct, entry: EntryRef<'static>) 
     let mut result = Ok(());
     for OwedCopy { begin, size, label } in entry.take_owed_copies() {
         let label = declared(entry, label);
-        let pointers = entry.attachments_in(begin, begin + size);
-        let copied = around(begin, size, pointers, |host, size| {
+        let parts = around(begin, size, attached_in(entry, begin, size));
+        let copied = parts.into_iter().try_for_each(|(host, size)| {
             let (number, site) = (construct.device().number(), construct.site());
             let device = entry.translate(host);
             let step = || Step::FromDevice { host, device, size, label };
@@ -267,24 +271,35 @@ fn declared(entry: EntryRef<'static>, label: Label) -> Label {
     if entry.label() == Label::NONE { label } else { entry.label() }
 }
 
-/// Calls `copy` for the parts of `[host, host + size)` that are not attached pointers.
+/// The attached pointers in a part of an entry, with their sizes.
+fn attached_in(entry: EntryRef<'_>, host: usize, size: usize) -> impl Iterator<Item = (usize, usize)> {
+    let attachments = entry.attachments_in(host, host + size);
+    attachments.into_iter().map(|attachment| (attachment.host_pointer, attachment.host_content.len()))
+}
+
+/// The parts of `[host, host + size)` that are not in pointers, which have sizes: first byte and size.
 #[cold]
-fn around(
+pub(in crate::environment) fn around(
     host: usize,
     size: usize,
-    mut attachments: Vec<Attachment>,
-    mut copy: impl FnMut(usize, usize) -> Result<()>,
-) -> Result<()> {
-    attachments.sort_unstable_by_key(|attachment| attachment.host_pointer);
+    pointers: impl Iterator<Item = (usize, usize)>,
+) -> Vec<(usize, usize)> {
     let end = host + size;
+    let mut pointers: Vec<_> =
+        pointers.filter(|&(pointer, size)| pointer < end && pointer + size > host).collect();
+    pointers.sort_unstable();
+    let mut parts = Vec::with_capacity(pointers.len() + 1);
     let mut begin = host;
-    for attachment in attachments {
-        if attachment.host_pointer > begin {
-            copy(begin, attachment.host_pointer - begin)?;
+    for (pointer, size) in pointers {
+        if pointer > begin {
+            parts.push((begin, pointer - begin));
         }
-        begin = begin.max(attachment.host_pointer + attachment.host_content.len());
+        begin = begin.max(pointer + size);
     }
-    if begin < end { copy(begin, end - begin) } else { Ok(()) }
+    if begin < end {
+        parts.push((begin, end - begin));
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -293,27 +308,11 @@ mod tests {
 
     #[test]
     fn parts_between_pointers() {
-        let pointer = |host_pointer, length: usize| Attachment {
-            host_pointer,
-            device_pointer: DevicePtr(0),
-            host_content: vec![0; length].into(),
-            device_content: vec![0; length].into(),
-            count: 0,
-            busy: false,
-            pointee: None,
-        };
-        let parts = |pointers| {
-            let mut parts = Vec::new();
-            around(100, 40, pointers, |begin, length| {
-                parts.push((begin, length));
-                Ok(())
-            })
-            .unwrap();
-            parts
-        };
+        let parts = |pointers: Vec<(usize, usize)>| around(100, 40, pointers.into_iter());
         assert_eq!(parts(vec![]), [(100, 40)]);
-        assert_eq!(parts(vec![pointer(120, 8), pointer(100, 8)]), [(108, 12), (128, 12)]);
-        assert_eq!(parts(vec![pointer(132, 24)]), [(100, 32)]);
-        assert_eq!(parts(vec![pointer(96, 8), pointer(104, 36)]), []);
+        assert_eq!(parts(vec![(120, 8), (100, 8), (120, 8)]), [(108, 12), (128, 12)]);
+        assert_eq!(parts(vec![(132, 24)]), [(100, 32)]);
+        assert_eq!(parts(vec![(96, 8), (104, 36)]), []);
+        assert_eq!(parts(vec![(92, 8), (140, 8)]), [(100, 40)]);
     }
 }

@@ -7,6 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Write, stderr, stdout};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -167,7 +168,9 @@ pub fn translated(
         let mut arguments = vec![compiler.into(), format!("-D_OPENMP={OPENMP}").into()];
         let openmp = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-fopenmp");
         arguments.extend(reading.arguments.iter().filter(|word| !openmp(word)).cloned());
-        let folders = std::iter::once(Toolkit::headers_of_translated()?).chain(headers_of(compiler));
+        let openmp_headers = openmp_headers(compiler)?;
+        let openmp_headers = openmp_headers.iter().map(|folder| folder.path().to_owned());
+        let folders = std::iter::once(Toolkit::headers_of_translated()?).chain(openmp_headers);
         arguments.extend(folders.flat_map(|folder| ["-idirafter".into(), folder.into_os_string()]));
         arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
@@ -200,8 +203,21 @@ pub fn translated(
     Ok((!files.is_empty()).then_some(Translation { files }))
 }
 
-/// The folder of a compiler's own headers that has `omp.h`. libclang looks into that of its own release, and
-/// Debian has that header for one release at a time.
+/// OpenMP's headers that stand among a compiler's own. libclang looks into the folder of its own release, and
+/// Debian has them for one release at a time.
+const OPENMP_HEADERS: [&str; 3] = ["omp.h", "ompx.h", "omp-tools.h"];
+
+/// A folder with a compiler's headers of OpenMP and no other: those of two releases include each other.
+fn openmp_headers(compiler: &Path) -> Result<Option<Scratch>, Failure> {
+    let Some(folder) = headers_of(compiler) else { return Ok(None) };
+    let linked = Scratch::new()?;
+    for name in OPENMP_HEADERS.into_iter().filter(|name| folder.join(name).is_file()) {
+        symlink(folder.join(name), linked.path().join(name))?;
+    }
+    Ok(Some(linked))
+}
+
+/// The folder of a compiler's own headers that has `omp.h`.
 fn headers_of(compiler: &Path) -> Option<PathBuf> {
     let releases = compiler.canonicalize().ok()?.parent()?.parent()?.join("lib/clang");
     let folders = fs::read_dir(releases).ok()?.filter_map(|entry| Some(entry.ok()?.path().join("include")));
@@ -283,9 +299,13 @@ mod tests {
             fs::create_dir_all(made).unwrap();
         }
         fs::write(&compiler, "").unwrap();
-        assert_eq!(headers_of(&compiler), None);
-        fs::write(of("21").join("omp.h"), "").unwrap();
-        assert_eq!(headers_of(&compiler), of("21").canonicalize().ok());
-        assert_eq!(headers_of(&folder.path().join("bin/none")), None);
+        assert!(openmp_headers(&compiler).unwrap().is_none());
+        for name in ["omp.h", "stdatomic.h"] {
+            fs::write(of("21").join(name), name).unwrap();
+        }
+        let headers = openmp_headers(&compiler).unwrap().unwrap();
+        assert_eq!(fs::read_to_string(headers.path().join("omp.h")).unwrap(), "omp.h");
+        assert_eq!(fs::read_dir(headers.path()).unwrap().count(), 1, "headers of two releases do not mix");
+        assert!(openmp_headers(&folder.path().join("bin/none")).unwrap().is_none());
     }
 }
