@@ -7,6 +7,7 @@ use super::header::{self, Header};
 use super::index::range_of;
 use super::nest::Levels;
 use super::region::Region;
+use super::share::{Share, numbers};
 use super::writer::{For, Names, Writer, Written};
 use crate::error::Complaint;
 
@@ -122,12 +123,14 @@ impl Writer<'_> {
         let last = heads.last().map(|head| head.body.clone()).unwrap_or_default();
         let body = last;
         let (before, total) = self.counts(&heads, &names);
-        let variables = self.loop_variables(&heads, &mut names);
+        let gangs = Share::level("__gangway_acc_gang()", "__gangway_acc_gangs()");
+        let head = match self.chunk(directive, &total, &names) {
+            Some(chunk) => gangs.in_chunks(&Share::all(), "__acc_k", &total, &chunk),
+            None => gangs.head("__acc_k", &total),
+        };
+        let variables = self.loop_variables(&heads, &numbers(&heads), &mut names);
         let body = self.sequential(body, &names, levels, code)?;
-        Ok(format!(
-            "{{ {before}for (long __acc_k = __gangway_acc_gang(); __acc_k < {total}; __acc_k += __gangway_acc_gangs()) \
-             {{ {variables}{declared}{body} }} }}"
-        ))
+        Ok(format!("{{ {before}{head} {{ {variables}{declared}{body} }} }}"))
     }
 
     /// How many loops a directive is about.
@@ -138,6 +141,12 @@ impl Writer<'_> {
         });
         let tiles = directive.clause("tile").map(|clause| clause.items().len());
         number.or(tiles).unwrap_or(1).max(1)
+    }
+
+    /// Whether loops are collapsed that have something between them.
+    fn is_forced(&self, directive: &super::directive::Directive) -> bool {
+        let collapse = directive.clause("collapse");
+        collapse.is_some_and(|clause| clause.named().into_iter().any(|(name, _)| name == "force"))
     }
 
     /// The heads of the loops that a directive is about.
@@ -151,6 +160,11 @@ impl Writer<'_> {
         let mut node = header::loop_in(statement);
         for _ in 0..count {
             let Some(one) = node else {
+                // What stands between loops would be repeated: those around it are partitioned alone, which
+                // `collapse(force: n)` leaves open (section 2.9.1).
+                if self.is_forced(directive) && !heads.is_empty() {
+                    break;
+                }
                 let at = range_of(statement).map_or(directive.range.start, |range| range.start);
                 let message = format!(
                     "this directive is about {count} loops in each other, with nothing between them, and here are {}",
@@ -218,21 +232,10 @@ impl Writer<'_> {
         (text, total.join(" * "))
     }
 
-    /// The declarations of loops' variables in an iteration, which is number `__acc_k`.
-    pub fn loop_variables(&mut self, heads: &[Header], names: &mut Names) -> String {
+    /// The declarations of loops' variables in an iteration, of which `numbers` are the numbers, by loop.
+    pub fn loop_variables(&mut self, heads: &[Header], numbers: &[String], names: &mut Names) -> String {
         let mut text = String::new();
-        for (at, head) in heads.iter().enumerate() {
-            let mut number = "__acc_k".to_owned();
-            if heads.len() > 1 {
-                let inner: Vec<String> =
-                    (at + 1..heads.len()).map(|inner| format!("__acc_n{inner}")).collect();
-                if !inner.is_empty() {
-                    number = format!("({number} / ({}))", inner.join(" * "));
-                }
-                if at > 0 {
-                    number = format!("({number} % __acc_n{at})");
-                }
-            }
+        for (at, (head, number)) in heads.iter().zip(numbers).enumerate() {
             let down = matches!(head.order, ">" | ">=") || head.order == "!=" && head.descends;
             let sign = if down { "-" } else { "+" };
             let key = self.loop_key(head);

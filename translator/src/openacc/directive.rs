@@ -194,6 +194,17 @@ impl Clause {
         (Vec::new(), self.items())
     }
 
+    /// Arguments that each may have a word and a colon before it: `gang(num: 8, static: *)`.
+    pub fn named(&self) -> Vec<(&str, &[Token])> {
+        let named = self.items().into_iter().map(|item| match item {
+            [name, colon, value @ ..] if name.kind == Kind::Identifier && colon.is(":") => {
+                (&*name.text, value)
+            }
+            value => ("", value),
+        });
+        named.collect()
+    }
+
     /// The bytes of the first argument, without a word and a colon before it.
     pub fn value(&self) -> Option<Range<usize>> {
         let (_, items) = self.modified();

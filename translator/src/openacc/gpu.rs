@@ -19,6 +19,7 @@ use super::mode::{Scope, Since, Sizes, WORKERS};
 use super::nest::{Assigned, Levels};
 use super::reduction::{self, Reduction};
 use super::region::Region;
+use super::share::{Share, Tiles, numbers};
 use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -831,11 +832,23 @@ impl<'g, 'w> Gpu<'g, 'w> {
         for (one, _, name) in &copies {
             names.insert(one.variable.key, name.clone());
         }
-        let (first, stride) = self.share(levels);
+        let tiles = Tiles::of(self.writer, directive, levels, &names);
+        let (total, shared) = match &tiles {
+            Some(tiles) => (tiles.total(), tiles.levels),
+            None => (total, levels),
+        };
+        let share = match self.writer.chunk(directive, &total, &names) {
+            Some(chunk) if shared.has(Levels::GANG) => {
+                let within = self.share(shared.without(Levels::GANG));
+                self.share(Levels::GANG).in_chunks(&within, "__acc_k", &total, &chunk)
+            }
+            _ => self.share(shared).head("__acc_k", &total),
+        };
         let outer_inside =
             std::mem::replace(&mut self.inside, heads.last().map_or(whole.clone(), |head| head.body.clone()));
         let known = self.registers.len();
-        let variables = self.writer.loop_variables(&heads, &mut names);
+        let numbers = tiles.as_ref().map_or_else(|| numbers(&heads), Tiles::numbers);
+        let variables = self.writer.loop_variables(&heads, &numbers, &mut names);
         for head in &heads {
             self.uniform.extend(self.writer.loop_key(head));
         }
@@ -855,9 +868,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
         inner += &self.wait(inner_mode);
         self.registers.truncate(known);
         self.inside = outer_inside;
-        text += &format!(
-            "for (long __acc_k = {first}; __acc_k < {total}; __acc_k += {stride}) {{ {variables}{inner} }} "
-        );
+        text += &match &tiles {
+            Some(tiles) => {
+                let elements = self.share(tiles.element_levels()).head("__acc_j", &tiles.elements());
+                let Tiles { declared, .. } = tiles;
+                let is_there = tiles.is_there();
+                format!("{declared}{share} {elements} if ({is_there}) {{ {variables}{inner} }} ")
+            }
+            None => format!("{share} {{ {variables}{inner} }} "),
+        };
         if threads_part {
             self.since = Since::All;
         }
@@ -867,30 +886,25 @@ impl<'g, 'w> Gpu<'g, 'w> {
         Ok(text + "} ")
     }
 
-    /// The first iteration of a thread, and how far it is to the next.
-    fn share(&self, levels: Levels) -> (String, String) {
+    /// Which iterations are a thread's of a loop with levels.
+    fn share(&self, levels: Levels) -> Share {
         let lanes =
             self.sizes.lanes.map_or("(long)__gangway_acc_lanes()".to_owned(), |lanes| lanes.to_string());
         let workers = self
             .sizes
             .workers
             .map_or("(long)__gangway_acc_workers()".to_owned(), |workers| workers.to_string());
-        let mut first = "0".to_owned();
-        let mut stride = "1".to_owned();
-        let mut level = |id: &str, count: &str| {
-            first = format!("({first} * {count} + {id})");
-            stride = if stride == "1" { count.to_owned() } else { format!("{stride} * {count}") };
-        };
+        let mut share = Share::all();
         if levels.has(Levels::GANG) {
-            level("(long)__gangway_acc_gang()", "(long)__gangway_acc_gangs()");
+            share.divide("(long)__gangway_acc_gang()", "(long)__gangway_acc_gangs()");
         }
         if levels.has(Levels::WORKER) {
-            level("(long)__gangway_acc_worker()", &workers);
+            share.divide("(long)__gangway_acc_worker()", &workers);
         }
         if levels.has(Levels::VECTOR) {
-            level("(long)__gangway_acc_lane()", &lanes);
+            share.divide("(long)__gangway_acc_lane()", &lanes);
         }
-        (first, stride)
+        share
     }
 
     /// Puts the copies of a loop's threads together, into what they are copies of.

@@ -27,6 +27,7 @@ mod notes;
 mod reduction;
 mod region;
 mod routine;
+mod share;
 mod source;
 mod writer;
 

@@ -27,6 +27,11 @@ impl Levels {
         self.0 & other.0 == other.0
     }
 
+    /// These but others.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Those within all of these.
     const fn inside(self) -> Self {
         match self.0 {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::directive::{Clause, Directive, Name};
+use super::directive::{Clause, Directive, Name, bytes};
 use super::header;
 use super::index::{Class, Doing, Key, Variable, range_of};
 use super::items::{self, Item};
@@ -72,7 +72,7 @@ impl<'w> Writer<'w> {
         let statement = self.statement(directive)?;
         let body = self.whole(statement);
         let assigned = self.levels(directive, statement, &body);
-        let sizes = self.sizes(directive, &assigned);
+        let sizes = self.sizes(directive, &body, &assigned);
         let reductions = self.region_reductions(directive, &body, &assigned)?;
         let private: Vec<Variable> = match directive.is_loop {
             true => Vec::new(),
@@ -83,22 +83,26 @@ impl<'w> Writer<'w> {
         };
         let captured = self.captured(directive, &body, &reductions, &private);
         let mut found = self.reaches(directive, &body, &captured, &reductions, names)?;
-        let value = |name: &str| directive.value(name).map(|range| self.expression(&range, names));
+        let value = |name: &str, level: &str| {
+            let said =
+                directive.value(name).or_else(|| self.said_by_loops(directive, &body, &assigned, level));
+            said.map(|range| self.expression(&range, names))
+        };
         let serial = directive.name == Name::Serial;
         let single = serial || self.is_single(directive, statement);
-        let gangs = match value("num_gangs") {
+        let gangs = match value("num_gangs", "gang") {
             Some(value) if !single => value,
             _ if single || !assigned.all.has(Levels::GANG) => "1".to_owned(),
             _ => "0".to_owned(),
         };
-        let known = |size: Option<u64>, name: &str| match size {
+        let known = |size: Option<u64>, name: &str, level: &str| match size {
             Some(size) => size.to_string(),
-            None => value(name).unwrap_or("1".to_owned()),
+            None => value(name, level).unwrap_or("1".to_owned()),
         };
-        let workers = known(sizes.workers, "num_workers");
+        let workers = known(sizes.workers, "num_workers", "worker");
         let lanes = match sizes.lanes {
             Some(lanes) => lanes.to_string(),
-            None => format!("((unsigned)({}) + 31u) / 32u * 32u", known(None, "vector_length")),
+            None => format!("((unsigned)({}) + 31u) / 32u * 32u", known(None, "vector_length", "vector")),
         };
         let site = self.site(directive, names, [&gangs, &workers, &lanes])?;
         let (declared, count) = self.items(&found.items, names)?;
@@ -177,17 +181,16 @@ impl<'w> Writer<'w> {
     }
 
     /// How many workers and lanes there are, where it is known now. Lanes are whole warps, as with GCC.
-    fn sizes(&mut self, directive: &Directive, assigned: &Assigned) -> Sizes {
+    fn sizes(&self, directive: &Directive, body: &Range<usize>, assigned: &Assigned) -> Sizes {
         if directive.name == Name::Serial {
             return Sizes { workers: Some(1), lanes: Some(1) };
         }
-        let number = |range: Range<usize>| {
-            let text = self.text[range].trim();
-            let text = text.trim_start_matches('(').trim_end_matches(')');
-            text.trim_end_matches(['u', 'U', 'l', 'L']).parse::<u64>().ok()
+        let number = |range: Range<usize>| self.number(&range);
+        let value = |name: &str, level: &str| {
+            directive.value(name).or_else(|| self.said_by_loops(directive, body, assigned, level))
         };
         let has_lanes = assigned.all.has(Levels::VECTOR);
-        let lanes = match directive.value("vector_length") {
+        let lanes = match value("vector_length", "vector") {
             _ if !has_lanes => Some(1),
             Some(range) => {
                 number(range).map(|lanes| if lanes <= 1 { lanes.max(1) } else { lanes.div_ceil(32) * 32 })
@@ -198,11 +201,14 @@ impl<'w> Writer<'w> {
                     .levels
                     .values()
                     .any(|levels| levels.has(Levels::VECTOR) && !levels.has(Levels::GANG));
-                Some(if alone { LANES } else { LANES_OF_ONE_LOOP })
+                let lanes = if alone { LANES } else { LANES_OF_ONE_LOOP };
+                Some(self.elements_of_tiles(assigned).map_or(lanes, |elements| {
+                    elements.div_ceil(WARP).saturating_mul(WARP).clamp(WARP, LANES_OF_ONE_LOOP)
+                }))
             }
         };
         let has_workers = assigned.all.has(Levels::WORKER);
-        let workers = match directive.value("num_workers") {
+        let workers = match value("num_workers", "worker") {
             _ if !has_workers => Some(1),
             // Each worker of several warps has a barrier of its own, and there are 15.
             Some(range) if lanes.is_none_or(|lanes| lanes > WARP) => {
@@ -213,6 +219,45 @@ impl<'w> Writer<'w> {
             None => Some(1),
         };
         Sizes { workers, lanes }
+    }
+
+    /// A number that is spelt as such.
+    pub fn number(&self, range: &Range<usize>) -> Option<u64> {
+        let text = self.text[range.clone()].trim();
+        let text = text.trim_start_matches('(').trim_end_matches(')');
+        text.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok()
+    }
+
+    /// How many gangs, workers or lanes loops of `kernels` ask for: `gang(num: 8)`, `worker(4)` (section
+    /// 2.9.2). The first that does says it, if it is known where the construct begins.
+    fn said_by_loops(
+        &self,
+        directive: &Directive,
+        body: &Range<usize>,
+        assigned: &Assigned,
+        level: &str,
+    ) -> Option<Range<usize>> {
+        if directive.name != Name::Kernels {
+            return None;
+        }
+        let mut loops: Vec<usize> = assigned.levels.keys().copied().collect();
+        loops.sort_unstable();
+        let clauses = loops.iter().filter_map(|at| self.directives.get(at)?.clause(level));
+        let arguments =
+            clauses.flat_map(Clause::named).filter(|(name, _)| matches!(*name, "" | "num" | "length"));
+        let known = |range: &Range<usize>| !self.index.uses_in(range).any(|found| body.contains(&found.key));
+        arguments.filter_map(|(_, value)| bytes(value)).find(known)
+    }
+
+    /// How many elements the tiles have whose elements lanes share, if that is known.
+    fn elements_of_tiles(&self, assigned: &Assigned) -> Option<u64> {
+        let tiled = assigned.levels.iter().filter(|(_, levels)| levels.has(Levels::VECTOR));
+        let sizes = tiled.filter_map(|(at, _)| Some(self.directives.get(at)?.clause("tile")?.items()));
+        let products = sizes.map(|sizes| {
+            let mut numbers = sizes.into_iter().map(|size| self.number(&bytes(size)?));
+            numbers.try_fold(1u64, |all, size| all.checked_mul(size?))
+        });
+        products.collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 
     /// The reductions of the construct as a whole: its own, and those of loops that gangs share.

@@ -1,0 +1,162 @@
+//! How the iterations of a loop are divided among threads: which are a thread's, in chunks of gangs (OpenACC
+//! 3.3 section 2.9.2), and in tiles (section 2.9.8).
+
+use super::directive::{Directive, bytes};
+use super::header::Header;
+use super::nest::Levels;
+use super::writer::{Names, Writer};
+
+/// Which iterations are a thread's: the first one, and how far it is to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    first: String,
+    stride: String,
+}
+
+impl Share {
+    /// All of them.
+    pub fn all() -> Self {
+        Self { first: "0".to_owned(), stride: "1".to_owned() }
+    }
+
+    /// Those of one among several.
+    pub fn level(id: &str, count: &str) -> Self {
+        let mut share = Self::all();
+        share.divide(id, count);
+        share
+    }
+
+    /// Divides each of the shares among several.
+    pub fn divide(&mut self, id: &str, count: &str) {
+        self.first =
+            if self.first == "0" { id.to_owned() } else { format!("({} * {count} + {id})", self.first) };
+        self.stride =
+            if self.stride == "1" { count.to_owned() } else { format!("{} * {count}", self.stride) };
+    }
+
+    /// The head of the loop over these iterations.
+    pub fn head(&self, counter: &str, total: &str) -> String {
+        let Self { first, stride } = self;
+        format!("for (long {counter} = {first}; {counter} < {total}; {counter} += {stride})")
+    }
+
+    /// The heads of loops over chunks of iterations, and in each over those that are `within` it. `chunk`
+    /// declares its size, `__acc_c`.
+    pub fn in_chunks(&self, within: &Self, counter: &str, total: &str, chunk: &str) -> String {
+        let Self { first, stride } = self;
+        let Self { first: begin, stride: step } = within;
+        format!(
+            "{chunk}for (long __acc_b = {first} * __acc_c; __acc_b < {total}; __acc_b += {stride} * __acc_c) \
+             for (long {counter} = __acc_b + {begin}; {counter} < {total} && {counter} < __acc_b + __acc_c; \
+             {counter} += {step})"
+        )
+    }
+}
+
+/// The numbers of the iterations of loops in each other, of which all are counted by `__acc_k`.
+pub fn numbers(heads: &[Header]) -> Vec<String> {
+    let number = |at: usize| {
+        let inner: Vec<String> = (at + 1..heads.len()).map(|inner| format!("__acc_n{inner}")).collect();
+        let number = match inner.is_empty() {
+            true => "__acc_k".to_owned(),
+            false => format!("(__acc_k / ({}))", inner.join(" * ")),
+        };
+        if at > 0 { format!("({number} % __acc_n{at})") } else { number }
+    };
+    (0..heads.len()).map(number).collect()
+}
+
+/// Loops in each other whose iterations are divided into tiles.
+pub struct Tiles {
+    /// Declarations of the tiles' sizes, and of how many there are, by loop.
+    pub declared: String,
+    /// The levels that share the tiles.
+    pub levels: Levels,
+    /// The levels that share the elements of a tile.
+    elements: Levels,
+    count: usize,
+}
+
+/// What `*` stands for as the size of tiles.
+const TILE: u64 = 8;
+
+impl Tiles {
+    /// The tiles of a directive's loops. Gangs share the tiles, and lanes the elements of each; workers
+    /// share the elements if lanes do not.
+    pub fn of(writer: &Writer<'_>, directive: &Directive, levels: Levels, names: &Names) -> Option<Self> {
+        let sizes = directive.clause("tile")?.items();
+        let mut declared = String::new();
+        for (at, size) in sizes.iter().enumerate() {
+            let size = match &size[..] {
+                [star] if star.is("*") => TILE.to_string(),
+                size => writer.expression(&bytes(size)?, names),
+            };
+            declared += &format!(
+                "const long __acc_t{at} = {size}; \
+                 const long __acc_m{at} = (__acc_n{at} + __acc_t{at} - 1) / __acc_t{at}; "
+            );
+        }
+        let elements = match levels.has(Levels::VECTOR) {
+            true => levels & Levels::VECTOR,
+            false => levels & Levels::WORKER,
+        };
+        Some(Self { declared, levels: levels.without(elements), elements, count: sizes.len() })
+    }
+
+    pub const fn element_levels(&self) -> Levels {
+        self.elements
+    }
+
+    /// How many tiles there are.
+    pub fn total(&self) -> String {
+        self.product(0, "m")
+    }
+
+    /// How many elements a tile has.
+    pub fn elements(&self) -> String {
+        self.product(0, "t")
+    }
+
+    /// The numbers of the iterations that element `__acc_j` of tile `__acc_k` is.
+    pub fn numbers(&self) -> Vec<String> {
+        let digit = |counter: &str, at: usize, of: &str| {
+            let inner = self.product(at + 1, of);
+            let number = if inner.is_empty() { counter.to_owned() } else { format!("{counter} / ({inner})") };
+            if at > 0 { format!("{number} % __acc_{of}{at}") } else { number }
+        };
+        let number = |at: usize| {
+            format!("(({}) * __acc_t{at} + {})", digit("__acc_k", at, "m"), digit("__acc_j", at, "t"))
+        };
+        (0..self.count).map(number).collect()
+    }
+
+    /// Whether there is such an iteration: tiles at the end are not full.
+    pub fn is_there(&self) -> String {
+        let numbers = self.numbers();
+        let each = numbers.iter().enumerate().map(|(at, number)| format!("{number} < __acc_n{at}"));
+        each.collect::<Vec<_>>().join(" && ")
+    }
+
+    fn product(&self, from: usize, of: &str) -> String {
+        (from..self.count).map(|at| format!("__acc_{of}{at}")).collect::<Vec<_>>().join(" * ")
+    }
+}
+
+impl Writer<'_> {
+    /// The declaration of the size of the chunks that gangs get in turn, if a clause says one: `static: 4`, or
+    /// `static: *`, with which each gang gets one. Gangs are counted where the text runs.
+    pub fn chunk(&self, directive: &Directive, total: &str, names: &Names) -> Option<String> {
+        let clause = directive.clause("gang")?;
+        let (_, size) = clause.named().into_iter().find(|(name, _)| *name == "static")?;
+        let gangs = "(long)__gangway_acc_gangs()";
+        let wanted = match size {
+            [star] if star.is("*") => format!("({total} + {gangs} - 1) / {gangs}"),
+            size => format!("(long)({})", self.expression(&bytes(size)?, names)),
+        };
+        // Neither nothing nor more than there is: what is added to it stays a number.
+        Some(format!(
+            "const long __acc_w = {wanted}; \
+             const long __acc_c = __acc_w < 1 ? 1 : __acc_w > {total} ? {total} : __acc_w; "
+        ))
+    }
+}
