@@ -414,6 +414,17 @@ pub fn mapped_address(device: &'static Device, host: usize) -> Option<DevicePtr>
     }
 }
 
+/// Whether two host addresses are present, and in ranges that were mapped apart: nothing that one leads to on
+/// the device is what the other leads to.
+#[must_use]
+pub fn are_mapped_apart(device: &'static Device, one: usize, other: usize) -> bool {
+    let entry = |host| match device.table.lookup(host, 1) {
+        Relation::Contained(entry) => Some(entry),
+        _ => None,
+    };
+    entry(one).zip(entry(other)).is_some_and(|(one, other)| one != other)
+}
+
 /// Whether a device's kernels can access `size` bytes at an address, taken as one of the device.
 #[must_use]
 pub fn reaches(device: &'static Device, address: DevicePtr, size: usize) -> bool {

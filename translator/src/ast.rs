@@ -351,6 +351,14 @@ impl<'u> Node<'u> {
         }
     }
 
+    /// The value of what an `enum` names.
+    #[must_use]
+    pub fn enumerator(self) -> Option<i64> {
+        // SAFETY: the cursor is of a valid unit.
+        (self.kind() == CXCursor_EnumConstantDecl)
+            .then(|| unsafe { clang_getEnumConstantDeclValue(self.cursor) })
+    }
+
     /// Whether it is an expression.
     #[must_use]
     pub fn is_expression(self) -> bool {
@@ -406,6 +414,39 @@ impl<'u> Type<'u> {
     pub fn spelling(self) -> String {
         // SAFETY: the type is of a valid unit.
         unsafe { owned(clang_getTypeSpelling(self.raw)) }
+    }
+
+    /// Whether what a pointer leads to is reached through no other (C17 section 6.7.3.1).
+    #[must_use]
+    pub fn is_restrict(self) -> bool {
+        // SAFETY: the type is of a valid unit.
+        unsafe { clang_isRestrictQualifiedType(self.canonical().raw) != 0 }
+    }
+
+    /// Whether nothing is known of when its objects change.
+    #[must_use]
+    pub fn is_volatile(self) -> bool {
+        // SAFETY: the type is of a valid unit.
+        unsafe { clang_isVolatileQualifiedType(self.canonical().raw) != 0 }
+    }
+
+    /// How many bytes its objects have, if that is known.
+    #[must_use]
+    pub fn size(self) -> Option<u64> {
+        // SAFETY: the type is of a valid unit.
+        u64::try_from(unsafe { clang_Type_getSizeOf(self.raw) }).ok()
+    }
+
+    /// Whether it is of whole numbers with a sign.
+    #[must_use]
+    pub fn is_signed(self) -> bool {
+        (CXType_Char_S..=CXType_Int128).contains(&self.kind())
+    }
+
+    /// Whether it is of whole numbers.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        (CXType_Bool..=CXType_Int128).contains(&self.kind()) || self.kind() == CXType_Enum
     }
 
     /// What a pointer or reference leads to.

@@ -52,6 +52,10 @@ pub struct Variable {
     /// A reference of C++: the class is that of what it refers to.
     pub is_reference: bool,
     pub is_const: bool,
+    /// A pointer whose objects are reached through it alone.
+    pub is_restrict: bool,
+    /// A whole number.
+    pub is_whole: bool,
     /// Its type as source, without `const`.
     pub ty: String,
     /// It lives as long as the program.
@@ -359,6 +363,8 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         is_vla: !is_pointer && ty.kind() == CXType_VariableArray,
         is_reference,
         is_const: ty.is_const(),
+        is_restrict: ty.is_restrict() || is_pointer && text[range.clone()].contains("restrict"),
+        is_whole: ty.is_integer() && ty.kind() != CXType_Bool,
         ty: spelling,
         is_static: node.is_static(),
         is_of_its_unit: node.is_of_its_unit(),

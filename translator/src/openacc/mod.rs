@@ -14,8 +14,10 @@
 //!
 //! [`notes`] are for users who want to know what has become of their loops and variables.
 
+mod affine;
 mod cpu;
 mod data;
+mod dependence;
 mod directive;
 mod gpu;
 mod header;

@@ -120,16 +120,16 @@ pub fn said(directive: &Directive) -> Levels {
     level("gang", Levels::GANG) | level("worker", Levels::WORKER) | level("vector", Levels::VECTOR)
 }
 
-/// Reads the tree below a node. `levels_of` says of which level a routine is that a call calls.
+/// Reads the tree below a node. `is_parallel` says whether a loop's iterations are independent.
 pub fn loops(
     node: Node<'_>,
     index: &Index<'_>,
     directives: &HashMap<usize, &Directive>,
-    independent: bool,
+    is_parallel: &dyn Fn(&Directive) -> bool,
     routines: &HashMap<Key, Levels>,
 ) -> Vec<Loop> {
     let mut found = Vec::new();
-    collect(node, index, directives, independent, routines, &mut found);
+    collect(node, index, directives, is_parallel, routines, &mut found);
     found
 }
 
@@ -137,7 +137,7 @@ fn collect(
     node: Node<'_>,
     index: &Index<'_>,
     directives: &HashMap<usize, &Directive>,
-    independent: bool,
+    is_parallel: &dyn Fn(&Directive) -> bool,
     routines: &HashMap<Key, Levels>,
     found: &mut Vec<Loop>,
 ) {
@@ -148,18 +148,21 @@ fn collect(
     if let (true, Some(directive)) = (is_loop, directive) {
         let mut children = Vec::new();
         for child in node.children() {
-            collect(child, index, directives, independent, routines, &mut children);
+            collect(child, index, directives, is_parallel, routines, &mut children);
         }
-        let independent = independent || directive.clause("independent").is_some();
-        let is_sequential =
-            directive.clause("seq").is_some() || directive.clause("auto").is_some() || !independent;
+        let is_sequential = !is_parallel(directive);
+        // What clauses name is a wish where the loop says `auto`.
+        let said = match is_sequential && directive.clause("auto").is_some() {
+            true => Levels::NONE,
+            false => said(directive),
+        };
         let inside = node.children().last().and_then(|child| range_of(*child)).unwrap_or_default();
         let called = called(index, &inside, routines);
-        found.push(Loop { at: range.start, said: said(directive), is_sequential, children, called });
+        found.push(Loop { at: range.start, said, is_sequential, children, called });
         return;
     }
     for child in node.children() {
-        collect(child, index, directives, independent, routines, found);
+        collect(child, index, directives, is_parallel, routines, found);
     }
 }
 
@@ -188,6 +191,12 @@ impl Assigned {
             assigned.assign(one, free);
         }
         assigned
+    }
+
+    /// The same loops in one thread.
+    pub fn in_sequence(&self) -> Self {
+        let levels = self.levels.keys().map(|at| (*at, Levels::NONE)).collect();
+        Self { levels, ..Self::default() }
     }
 
     fn assign(&mut self, one: &Loop, free: Levels) {

@@ -59,6 +59,18 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
             }
         }
     }
+    // Those that nobody has said.
+    if let Some(Ok(independent)) = writer.independent.get(&directive.range.start) {
+        for (key, operator) in &independent.reductions {
+            let (Some(variable), Some(operator)) = (writer.index.variable(*key), Operator::named(operator))
+            else {
+                continue;
+            };
+            if !found.iter().any(|known| known.variable.key == *key) {
+                found.push(Reduction { variable: variable.clone(), operator });
+            }
+        }
+    }
     Ok(found)
 }
 

@@ -1,6 +1,6 @@
 //! Compute constructs: how each variable reaches the device, and the launch.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::directive::{Clause, Directive, Name, bytes};
@@ -107,7 +107,7 @@ impl<'w> Writer<'w> {
         let site = self.site(directive, names, [&gangs, &workers, &lanes])?;
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
-        let region = Region {
+        let mut region = Region {
             directive,
             statement,
             body: body.clone(),
@@ -117,8 +117,22 @@ impl<'w> Writer<'w> {
             reductions,
             names: std::mem::take(&mut found.names),
         };
-        let for_gpus = self.for_gpus(&region)?;
-        let for_processors = self.for_processors(&region)?;
+        let mut for_gpus = self.for_gpus(&region)?;
+        let mut for_processors = self.for_processors(&region)?;
+        let apart = self.apart(&assigned, names);
+        let mut asked = String::new();
+        if let Some(apart) = apart {
+            // The same in one thread, if data overlaps that iterations write.
+            let in_sequence = assigned.in_sequence();
+            region.assigned = &in_sequence;
+            let alone = "else if (__gangway_acc_gang() == 0)";
+            let text = self.for_gpus(&region)?;
+            for_gpus = format!("if (__acc_apart) {{ {for_gpus} }} {alone} {{ {text} }}");
+            let text = self.for_processors(&region)?;
+            for_processors = format!("if (__acc_apart) {{ {for_processors} }} {alone} {{ {text} }}");
+            asked = format!("int __acc_apart = {apart}; ");
+            found.first_private.push("__acc_apart".to_owned());
+        }
         let moved = found.declarations.concat();
         // Both texts use the same variables, so that clang passes the same.
         let used: String = found.first_private.iter().map(|name| format!("(void){name}; ")).collect();
@@ -127,7 +141,7 @@ impl<'w> Writer<'w> {
         let line = self.source.marker(directive.range.start);
         let text = format!(
             "{{ {site}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
-             {moved}{line}#pragma omp target teams ompx_bare num_teams(__acc_launch.gangs[0], 1, 1) \
+             {asked}{moved}{line}#pragma omp target teams ompx_bare num_teams(__acc_launch.gangs[0], 1, 1) \
              thread_limit(__acc_launch.vector, __acc_launch.workers, 1) device(__acc_launch.device){first}\n\
              {{ {used}\n#if __GANGWAY_ACC_GPU\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
              __gangway_acc_compute_end(); }}"
@@ -135,11 +149,27 @@ impl<'w> Writer<'w> {
         Ok((body.end, text))
     }
 
-    fn levels(&mut self, directive: &Directive, statement: Node<'_>, body: &Range<usize>) -> Assigned {
+    /// The condition under which loops of a construct may be partitioned: that data does not overlap which
+    /// pointers lead to. `None`: they may be.
+    fn apart(&self, assigned: &Assigned, names: &Names) -> Option<String> {
+        let partitioned = assigned.levels.iter().filter(|(_, levels)| !levels.is_empty());
+        let found = partitioned.filter_map(|(at, _)| self.independent.get(at)?.as_ref().ok());
+        let pairs: BTreeSet<_> = found.flat_map(|found| found.apart.iter().copied()).collect();
+        let name = |key| self.index.variable(key).map(|variable| host_name(variable, names));
+        let asked = pairs
+            .into_iter()
+            .filter_map(|(one, two)| Some(format!("__gangway_acc_apart({}, {})", name(one)?, name(two)?)));
+        let asked: Vec<String> = asked.collect();
+        (!asked.is_empty()).then(|| asked.join(" && "))
+    }
+
+    fn levels(&mut self, directive: &'w Directive, statement: Node<'_>, body: &Range<usize>) -> Assigned {
         let independent = nest::independent(directive);
+        self.look_at_loops(body, directive, independent);
+        let is_parallel = |one: &Directive| self.is_parallel(one, independent);
         let construct = self.index.constructs.get(&directive.range.start).copied().unwrap_or(statement);
         let root = if directive.is_loop { construct } else { statement };
-        let loops = nest::loops(root, &self.index, &self.directives, independent, &self.routines);
+        let loops = nest::loops(root, &self.index, &self.directives, &is_parallel, &self.routines);
         let called = nest::called(&self.index, body, &self.routines);
         let free = match directive.name {
             Name::Serial => Levels::NONE,

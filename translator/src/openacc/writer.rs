@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::dependence::{Independent, Reason};
 use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
 use super::nest::Levels;
@@ -31,6 +32,8 @@ pub struct Writer<'w> {
     /// Functions of another name on GPUs.
     pub bound: HashMap<Key, String>,
     pub notes: Notes,
+    /// What has been found of loops that do not say whether their iterations are independent.
+    pub independent: HashMap<usize, Result<Independent, Reason>>,
     /// Parts of declarations that are replaced.
     exposed: Vec<(Range<usize>, String)>,
     /// Variables in clauses of the data constructs around (section 2.6.2: visible data clauses).
@@ -67,6 +70,7 @@ impl<'w> Writer<'w> {
             routines: HashMap::new(),
             bound: HashMap::new(),
             notes: Notes::default(),
+            independent: HashMap::new(),
             exposed: Vec::new(),
             visible: Vec::new(),
             complaints: Vec::new(),

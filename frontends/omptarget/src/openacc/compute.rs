@@ -10,8 +10,9 @@ use gangway_frontend::state::RUNTIME;
 use gangway_openacc::device_type::SYNC;
 use gangway_openacc::profiling::{self, Event, Scope, Span};
 use gangway_openacc::{device, queues, thread};
-use gangway_runtime::{Device, Items, Result, Shape, events};
+use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::RefCell;
+use std::ffi::c_void;
 
 thread_local! {
     /// The constructs that this thread is in: what runs on the host may have others in it.
@@ -60,6 +61,17 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
         }
         OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span }));
     });
+}
+
+/// Whether two host addresses are in data that was mapped apart, on the device of the construct that was begun
+/// last: what is computed with one of them then is nothing that the other leads to. Answers no where
+/// that is not known, as on the host.
+pub extern "C" fn __gangway_acc_apart(one: *const c_void, other: *const c_void) -> i32 {
+    guard(0, || {
+        let device = OPEN.with_borrow(|open| open.last().and_then(|open| open.structured.device));
+        let apart = device.is_some_and(|device| memory::are_mapped_apart(device, one.addr(), other.addr()));
+        i32::from(apart)
+    })
 }
 
 /// Ends the construct that was begun last.

@@ -21,6 +21,8 @@ struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; un
 struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector; };
 void __gangway_acc_compute_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_compute_end(void);
+/* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
+int __gangway_acc_apart(const void *, const void *);
 void __gangway_acc_data_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_data_end(void);
 void __gangway_acc_enter_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
