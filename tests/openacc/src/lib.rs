@@ -5,4 +5,9 @@
 //! partitioned, reductions, atomic updates of what is private and of what all share. What one iteration reads,
 //! no other one writes.
 
+//! Other programs have loops of which nobody says whether their iterations are independent, with subscripts
+//! that make them so, or not.
+
+pub mod loops;
 pub mod nest;
+mod random;

@@ -1,9 +1,10 @@
 //! Every file in `programs/` is compiled with and without optimisation, and with no word of it, for GPUs and for processors, and runs
-//! there. A program checks what it has computed, and prints `ok`. `// options:` in its first line are given to the
-//! compiler.
+//! there. A program checks what it has computed, and prints `ok`, or what the same source prints without OpenACC if
+//! its first line says so. `// options:` in its first line are given to the compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use gangway_commands::{Folder, Run, gangway};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -41,7 +42,29 @@ fn runs(file: &Path, level: &str, architecture: &str, device: &str) -> Result<()
         .args([compiler, "-fopenacc", "-Wall", "-Werror"])
         .args(level.split_whitespace())
         .args(options.split_whitespace());
-    compile.arg(format!("--offload-arch={architecture}")).arg(file).arg("-o").arg(&program).run().succeeded();
-    gangway().args(["run", "--device", device]).arg(&program).run().printed("ok\n");
+    compile
+        .arg(format!("--offload-arch={architecture}"))
+        .arg(file)
+        .arg("-o")
+        .arg(&program)
+        .arg("-lm")
+        .run()
+        .succeeded();
+    let expected = match text.starts_with("// as without OpenACC\n") {
+        true => {
+            let plain = folder.path("plain");
+            Command::new("clang-22")
+                .args(["-w", "-O1"])
+                .arg(file)
+                .arg("-o")
+                .arg(&plain)
+                .arg("-lm")
+                .run()
+                .succeeded();
+            Command::new(&plain).run().succeeded().stdout
+        }
+        false => "ok\n".to_owned(),
+    };
+    gangway().args(["run", "--device", device]).arg(&program).run().printed(&expected);
     Ok(())
 }

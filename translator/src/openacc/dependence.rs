@@ -20,6 +20,7 @@ use super::affine::{self, Poly, Values};
 use super::directive::{Directive, Name};
 use super::header::Header;
 use super::index::{Class, Doing, Key, Variable, key_of, range_of};
+use super::nest::Iterations;
 use super::writer::Writer;
 use crate::ast::Node;
 
@@ -54,7 +55,10 @@ pub fn independent<'w>(
     let mut node = super::header::loop_in(statement);
     for head in &heads {
         let one = node.ok_or("it is no loop")?;
-        let shown = Loop::new(writer, directive, one, head)?.shown()?;
+        let mut shown = Loop::new(writer, directive, one, head)?;
+        let variables = heads.iter().filter_map(|head| writer.loop_key(head));
+        shown.private.extend(variables.map(|key| (key, writer.whole(one))));
+        let shown = shown.shown()?;
         found.apart.extend(shown.apart);
         for reduction in shown.reductions {
             if !found.reductions.contains(&reduction) {
@@ -99,11 +103,17 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Whether a loop's iterations are independent: it says so, or it has been shown.
-    pub fn is_parallel(&self, directive: &Directive, are_independent: bool) -> bool {
+    /// How a loop's iterations follow each other: as it says, or as has been shown.
+    pub fn iterations(&self, directive: &Directive, are_independent: bool) -> Iterations {
         match is_asked(directive, are_independent) {
-            true => matches!(self.independent.get(&directive.range.start), Some(Ok(_))),
-            false => directive.clause("seq").is_none(),
+            true if matches!(self.independent.get(&directive.range.start), Some(Ok(_))) => {
+                Iterations::Independent
+            }
+            true => Iterations::InOrder,
+            false if directive.clause("seq").is_none() => Iterations::Independent,
+            // The text of `kernels` is what one thread would do.
+            false if !are_independent => Iterations::InOrder,
+            false => Iterations::Sequential,
         }
     }
 }

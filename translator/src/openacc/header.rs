@@ -64,15 +64,22 @@ impl Header {
         tokens.retain(|token| token.kind != Kind::Newline);
         let close = closing(&tokens[1..]).ok_or_else(|| complain("has no head"))? + 1;
         let parts = split(&tokens[2..close], ";");
-        let [init, condition, increment] = parts[..] else { return Err(complain("needs three parts")) };
         let body = node.children().last().and_then(|body| range_of(*body)).unwrap_or_default();
-        let (variable, at, declared, first) =
-            initial(init, text).ok_or_else(|| complain("sets one variable"))?;
-        let (order, last) = compared(condition, &variable)
-            .ok_or_else(|| complain("compares its variable with a value that stays the same"))?;
-        let (step, descends) =
-            stepped(increment, &variable).ok_or_else(|| complain("adds a value that stays the same"))?;
-        Ok(Self { variable, at, declared, first, last, order, step, descends, body })
+        let head = Self::of_parts(&parts, text).map_err(complain)?;
+        Ok(Self { body, ..head })
+    }
+
+    /// Reads the tokens between a head's semicolons; the body is nowhere.
+    ///
+    /// # Errors
+    /// What such a loop does, and this one does not.
+    pub fn of_parts(parts: &[&[Token]], text: &str) -> Result<Self, &'static str> {
+        let [init, condition, increment] = parts[..] else { return Err("needs three parts") };
+        let (variable, at, declared, first) = initial(init, text).ok_or("sets one variable")?;
+        let (order, last) =
+            compared(condition, &variable).ok_or("compares its variable with a value that stays the same")?;
+        let (step, descends) = stepped(increment, &variable).ok_or("adds a value that stays the same")?;
+        Ok(Self { variable, at, declared, first, last, order, step, descends, body: 0..0 })
     }
 }
 

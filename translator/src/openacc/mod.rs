@@ -4,9 +4,11 @@
 //! no runtime call. Its text stands there twice, for GPUs and for processors. On GPUs a gang is a block of
 //! (lanes, workers) threads, and the text says which of them do what. The steps:
 //!
-//! 1. [`source`] preprocesses the file, and [`directive`] reads its directives.
+//! 1. [`source`] preprocesses the file, and [`directive`] reads its directives; [`kernels`] writes out what
+//!    `kernels` says of its loops.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
-//! 3. [`nest`] gives each loop its levels: gang, worker, vector.
+//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`]), and [`nest`]
+//!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
 //! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it.
 //! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
 //!    [`reduction`]s. [`cpu`] writes that for processors. [`data`] writes the other directives,
@@ -23,6 +25,7 @@ mod gpu;
 mod header;
 mod index;
 mod items;
+mod kernels;
 mod mode;
 mod nest;
 mod notes;
@@ -66,13 +69,23 @@ pub fn may_concern(text: &[u8]) -> bool {
 /// # Errors
 /// What is wrong with the source, or what cannot be translated in it.
 pub fn translate(request: &Request<'_>) -> std::result::Result<Option<Result>, Error> {
-    let source = Source::read(&request.arguments, request.is_cxx)?;
+    let parsed = parsing(request);
+    let parse = |source: &Source| {
+        let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
+        Unit::parse(&parsed, &unsaved)
+    };
+    let mut source = Source::read(&request.arguments, request.is_cxx)?;
     if source.directives.is_empty() {
         return Ok(None);
     }
-    let parsed = parsing(request);
-    let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
-    let unit = Unit::parse(&parsed, &unsaved)?;
+    let mut unit = parse(&source)?;
+    if let Some(plain) = source.plain.take()
+        && unit.errors().is_some()
+    {
+        // A directive that was added may stand where clang wants none; the user's own errors stay.
+        source = Source::of(plain)?;
+        unit = parse(&source)?;
+    }
     if let Some(errors) = unit.errors() {
         return Err(Error::Clang(errors));
     }

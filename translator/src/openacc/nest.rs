@@ -97,11 +97,21 @@ pub struct Loop {
     pub at: usize,
     /// What its clauses say.
     said: Levels,
-    /// It is left alone unless its clauses name levels.
-    is_sequential: bool,
+    iterations: Iterations,
     children: Vec<Loop>,
     /// The levels of routines that it calls.
     called: Levels,
+}
+
+/// How the iterations of a loop may follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Iterations {
+    Independent,
+    /// It says `seq`: it is left alone unless its clauses name levels.
+    Sequential,
+    /// The same, and what one does the next one has to see. Gangs cannot wait for each other, so they cannot
+    /// share a loop inside of it.
+    InOrder,
 }
 
 /// What a construct's loops have been given.
@@ -120,16 +130,16 @@ pub fn said(directive: &Directive) -> Levels {
     level("gang", Levels::GANG) | level("worker", Levels::WORKER) | level("vector", Levels::VECTOR)
 }
 
-/// Reads the tree below a node. `is_parallel` says whether a loop's iterations are independent.
+/// Reads the tree below a node. `iterations` says whether those of a loop are independent.
 pub fn loops(
     node: Node<'_>,
     index: &Index<'_>,
     directives: &HashMap<usize, &Directive>,
-    is_parallel: &dyn Fn(&Directive) -> bool,
+    iterations: &dyn Fn(&Directive) -> Iterations,
     routines: &HashMap<Key, Levels>,
 ) -> Vec<Loop> {
     let mut found = Vec::new();
-    collect(node, index, directives, is_parallel, routines, &mut found);
+    collect(node, index, directives, iterations, routines, &mut found);
     found
 }
 
@@ -137,7 +147,7 @@ fn collect(
     node: Node<'_>,
     index: &Index<'_>,
     directives: &HashMap<usize, &Directive>,
-    is_parallel: &dyn Fn(&Directive) -> bool,
+    iterations: &dyn Fn(&Directive) -> Iterations,
     routines: &HashMap<Key, Levels>,
     found: &mut Vec<Loop>,
 ) {
@@ -148,21 +158,21 @@ fn collect(
     if let (true, Some(directive)) = (is_loop, directive) {
         let mut children = Vec::new();
         for child in node.children() {
-            collect(child, index, directives, is_parallel, routines, &mut children);
+            collect(child, index, directives, iterations, routines, &mut children);
         }
-        let is_sequential = !is_parallel(directive);
+        let iterations = iterations(directive);
         // What clauses name is a wish where the loop says `auto`.
-        let said = match is_sequential && directive.clause("auto").is_some() {
+        let said = match iterations == Iterations::InOrder && directive.clause("auto").is_some() {
             true => Levels::NONE,
             false => said(directive),
         };
         let inside = node.children().last().and_then(|child| range_of(*child)).unwrap_or_default();
         let called = called(index, &inside, routines);
-        found.push(Loop { at: range.start, said, is_sequential, children, called });
+        found.push(Loop { at: range.start, said, iterations, children, called });
         return;
     }
     for child in node.children() {
-        collect(child, index, directives, is_parallel, routines, found);
+        collect(child, index, directives, iterations, routines, found);
     }
 }
 
@@ -203,7 +213,7 @@ impl Assigned {
         let inner = Self::inner(one);
         let levels = if !one.said.is_empty() {
             one.said & free
-        } else if one.is_sequential {
+        } else if one.iterations != Iterations::Independent {
             Levels::NONE
         } else {
             let candidates = free & inner.outside();
@@ -216,7 +226,11 @@ impl Assigned {
         self.all |= levels;
         self.separate_workers |= levels.has(Levels::WORKER) && !levels.has(Levels::VECTOR);
         self.levels.insert(one.at, levels);
-        let free = if levels.is_empty() { free } else { free & levels.inside() };
+        let free = match levels.is_empty() {
+            true if one.iterations == Iterations::InOrder => free.without(Levels::GANG),
+            true => free,
+            false => free & levels.inside(),
+        };
         for child in &one.children {
             self.assign(child, free);
         }
@@ -230,7 +244,7 @@ impl Assigned {
 
     /// How many loops in each other wait for levels.
     fn depth(one: &Loop) -> usize {
-        let own = usize::from(one.said.is_empty() && !one.is_sequential);
+        let own = usize::from(one.said.is_empty() && one.iterations == Iterations::Independent);
         own + one.children.iter().map(Self::depth).max().unwrap_or(0)
     }
 }

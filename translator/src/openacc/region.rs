@@ -8,7 +8,7 @@ use super::header;
 use super::index::{Class, Doing, Key, Variable, range_of};
 use super::items::{self, Item};
 use super::mode::{Sizes, WARP};
-use super::nest::{self, Assigned, Levels};
+use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
@@ -90,9 +90,13 @@ impl<'w> Writer<'w> {
         };
         let serial = directive.name == Name::Serial;
         let single = serial || self.is_single(directive, statement);
+        // One gang does what would be done by each.
+        let is_in_order = directive.is_loop
+            && self.iterations(directive, nest::independent(directive)) == Iterations::InOrder
+            && assigned.levels.get(&directive.range.start).is_none_or(|levels| levels.is_empty());
         let gangs = match value("num_gangs", "gang") {
-            Some(value) if !single => value,
-            _ if single || !assigned.all.has(Levels::GANG) => "1".to_owned(),
+            Some(value) if !single && !is_in_order => value,
+            _ if single || is_in_order || !assigned.all.has(Levels::GANG) => "1".to_owned(),
             _ => "0".to_owned(),
         };
         let known = |size: Option<u64>, name: &str, level: &str| match size {
@@ -166,10 +170,10 @@ impl<'w> Writer<'w> {
     fn levels(&mut self, directive: &'w Directive, statement: Node<'_>, body: &Range<usize>) -> Assigned {
         let independent = nest::independent(directive);
         self.look_at_loops(body, directive, independent);
-        let is_parallel = |one: &Directive| self.is_parallel(one, independent);
+        let iterations = |one: &Directive| self.iterations(one, independent);
         let construct = self.index.constructs.get(&directive.range.start).copied().unwrap_or(statement);
         let root = if directive.is_loop { construct } else { statement };
-        let loops = nest::loops(root, &self.index, &self.directives, &is_parallel, &self.routines);
+        let loops = nest::loops(root, &self.index, &self.directives, &iterations, &self.routines);
         let called = nest::called(&self.index, body, &self.routines);
         let free = match directive.name {
             Name::Serial => Levels::NONE,
@@ -456,6 +460,7 @@ impl<'w> Writer<'w> {
                 && !named
                 && !is_reduced
                 && !bases.contains(&variable.key)
+                && !self.visible.contains(&variable.key)
                 && variable.class != Class::Scalar
             {
                 let message =

@@ -127,8 +127,8 @@ impl<'w> Writer<'w> {
     fn routine_body(&mut self, function: Node<'w>, body: Node<'w>, levels: Levels) -> Option<String> {
         let range = range_of(body)?;
         self.look_at_loops_of_routine(&range);
-        let is_parallel = |one: &Directive| self.is_parallel(one, true);
-        let loops = nest::loops(body, &self.index, &self.directives, &is_parallel, &self.routines);
+        let iterations = |one: &Directive| self.iterations(one, true);
+        let loops = nest::loops(body, &self.index, &self.directives, &iterations, &self.routines);
         let called = nest::called(&self.index, &range, &self.routines);
         let assigned = Assigned::new(&loops, levels, called);
         let mode = if levels.has(Levels::GANG) {

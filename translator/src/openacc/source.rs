@@ -18,6 +18,8 @@ pub struct Source {
     pub text: String,
     /// In the order of the text.
     pub directives: Vec<Directive>,
+    /// The text without what has been added to `kernels` constructs, if anything was.
+    pub plain: Option<String>,
     /// Where the lines begin that say which line of which file follows, and what they say.
     markers: Vec<(usize, usize, String)>,
 }
@@ -33,9 +35,20 @@ impl Source {
     pub fn read(arguments: &[Vec<u8>], is_cxx: bool) -> Result<Self, Error> {
         let text = preprocessed(arguments, &["-E", "-dD", "-fopenacc"], None)?;
         let (text, lines) = without_definitions(&text);
-        let text = with_levels(&expanded(&arguments[0], is_cxx, text, lines)?);
+        let plain = with_levels(&expanded(&arguments[0], is_cxx, text, lines)?);
+        let lines = Self { markers: markers(&plain), text: plain, directives: Vec::new(), plain: None };
+        let text = super::kernels::with_loops(&lines.text, &|at| lines.marker(at));
+        let plain = (text != lines.text).then_some(lines.text);
+        Ok(Self { plain, ..Self::of(text)? })
+    }
+
+    /// Reads the directives of a preprocessed text.
+    ///
+    /// # Errors
+    /// A directive that is wrong.
+    pub fn of(text: String) -> Result<Self, Error> {
         let markers = markers(&text);
-        let mut source = Self { text, directives: Vec::new(), markers };
+        let mut source = Self { text, directives: Vec::new(), markers, plain: None };
         source.directives = source.read_directives().map_err(|complaint| source.error(&complaint))?;
         Ok(source)
     }
