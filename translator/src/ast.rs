@@ -351,6 +351,15 @@ impl<'u> Node<'u> {
         }
     }
 
+    /// Whether a member of a class may be named from everywhere.
+    #[must_use]
+    pub fn is_public(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        let access = unsafe { clang_getCXXAccessSpecifier(self.cursor) };
+        // In C there is no other.
+        matches!(access, CX_CXXPublic | CX_CXXInvalidAccessSpecifier)
+    }
+
     /// The value of what an `enum` names.
     #[must_use]
     pub fn enumerator(self) -> Option<i64> {

@@ -222,10 +222,10 @@ impl Work {
     fn exit_mapped(&mut self, items: &impl Items, argument: usize) -> Result<()> {
         check_kind(&self.construct, items, &items.item(argument), argument)?;
         let components = Components::of(items, argument);
+        let mut result = Ok(());
         // All of them, whatever fails.
-        (0..components.len()).rev().fold(Ok(()), |result, index| {
-            let kind = components.kind(index);
-            let exited = if kind.has(MapKind::DETACH) {
+        for index in (0..components.len()).rev() {
+            let exited = if components.kind(index).has(MapKind::DETACH) {
                 self.detach(&components.item(index))
             } else {
                 self.find_leaving(&components, index).and_then(|leaving| match leaving {
@@ -233,8 +233,9 @@ impl Work {
                     None => Ok(()),
                 })
             };
-            result.and(exited)
-        })
+            result = result.and(exited);
+        }
+        result
     }
 
     /// Gives an item up and notes whether it has been declined.

@@ -81,7 +81,7 @@ fn function(number: usize, random: &mut Random) -> String {
     }
     for _ in 0..loops {
         let _ = writeln!(text, "  {} {{", head("i", random, None));
-        let inner = nested && !is_auto || nested && declares;
+        let inner = nested && (!is_auto || declares);
         if random.chance(30) {
             let _ = writeln!(text, "    {}", statement(random, false));
         }

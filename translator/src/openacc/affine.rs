@@ -128,16 +128,11 @@ pub fn read<'u>(node: Node<'u>, text: &str, values: &mut dyn Values<'u>) -> Opti
         | CXCursor_CStyleCastExpr
         | CXCursor_CXXStaticCastExpr
         | CXCursor_CXXFunctionalCastExpr => {
-            let inner = children.into_iter().filter(|child| child.is_expression()).next_back()?;
+            let inner = children.into_iter().rfind(|child| child.is_expression())?;
             // What becomes narrower may become another number.
             let (from, to) = (inner.ty(), node.ty());
-            if !from.is_integer() || !to.is_integer() || to.size()? < from.size()?.min(4) || to.size()? < 4 {
-                return None;
-            }
-            if to.size()? < from.size()? {
-                return None;
-            }
-            read(inner, text, values)
+            let widens = from.is_integer() && to.is_integer() && to.size()? >= from.size()?.max(4);
+            if widens { read(inner, text, values) } else { None }
         }
         CXCursor_UnaryOperator => {
             let inner = *children.first()?;

@@ -328,8 +328,7 @@ impl<'l, 'w> Loop<'l, 'w> {
         match node.kind() {
             CXCursor_ForStmt => self.add_inner(node),
             CXCursor_VarDecl => {
-                let initialiser =
-                    node.children().into_iter().filter(|child| child.is_expression()).next_back();
+                let initialiser = node.children().into_iter().rfind(|child| child.is_expression());
                 if let (Some(key), Some(initialiser)) = (key_of(node), initialiser) {
                     self.locals.insert(key, initialiser);
                 }
@@ -573,7 +572,7 @@ impl<'l, 'w> Loop<'l, 'w> {
                 }
             }
             CXCursor_ParenExpr | CXCursor_UnexposedExpr => {
-                let inner = children.into_iter().filter(|child| child.is_expression()).next_back();
+                let inner = children.into_iter().rfind(|child| child.is_expression());
                 self.place(inner.ok_or_else(unknown)?, subscripts, is_atomic)
             }
             CXCursor_MemberRefExpr => {
@@ -816,7 +815,7 @@ fn led_to(root: Root, subscripts: &[Option<Poly>]) -> Option<Root> {
 
 /// An expression before an array becomes the address of its first element.
 fn without_decay(node: Node<'_>) -> Node<'_> {
-    let inner = node.children().into_iter().filter(|child| child.is_expression()).next_back();
+    let inner = node.children().into_iter().rfind(|child| child.is_expression());
     match inner {
         Some(inner) if matches!(node.kind(), CXCursor_UnexposedExpr | CXCursor_ParenExpr) => {
             without_decay(inner)
@@ -826,7 +825,7 @@ fn without_decay(node: Node<'_>) -> Node<'_> {
 }
 
 fn without_parentheses(node: Node<'_>) -> Node<'_> {
-    let inner = node.children().into_iter().filter(|child| child.is_expression()).next_back();
+    let inner = node.children().into_iter().rfind(|child| child.is_expression());
     match inner {
         Some(inner) if matches!(node.kind(), CXCursor_UnexposedExpr | CXCursor_ParenExpr) => {
             without_parentheses(inner)

@@ -920,9 +920,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let mut text = String::new();
         if lanes {
             let several = if self.sizes.lanes.is_none() { "if (__gangway_acc_lanes() > 1) " } else { "" };
-            let add = one.each(|of| {
+            let add = one.each(|of, element| {
                 let value = of(name);
-                let element = one.element();
                 format!(
                     "{several}for (unsigned __acc_o = 16; __acc_o; __acc_o >>= 1) {{ {element} __acc_v; \
                      __gangway_acc_shuffle_down(&__acc_v, &{value}, sizeof __acc_v, __acc_o); {} }} ",
@@ -948,7 +947,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let row = format!("__typeof__({})[32]", one.variable.ty);
         let (slots, declared) = self.in_shared_memory(&row, &one.variable.name, mode);
         let barrier = self.sizes.scope(mode).barrier();
-        let put = one.each(|of| format!("{} = {};", of(&format!("{slots}[__acc_w]")), of(name)));
+        let put = one.each(|of, _| format!("{} = {};", of(&format!("{slots}[__acc_w]")), of(name)));
         let add = one.add_all(outer, &format!("{slots}[__acc_w]"));
         let single = self.sizes.one(mode).unwrap_or("1");
         let leads = if lanes { "__gangway_acc_lane() % 32 == 0" } else { "__gangway_acc_lane() == 0" };

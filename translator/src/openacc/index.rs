@@ -41,6 +41,13 @@ pub enum Class {
     Dependent,
 }
 
+/// A member of an object: what stands behind the object's name, and its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub path: String,
+    pub ty: String,
+}
+
 /// A variable.
 #[derive(Clone, Debug)]
 pub struct Variable {
@@ -64,6 +71,8 @@ pub struct Variable {
     pub is_of_its_unit: bool,
     /// A number that is known when it is compiled: no use needs the variable.
     pub is_constant: bool,
+    /// The numbers that an object consists of, if it consists of nothing else and all can be named.
+    pub numbers: Option<Vec<Member>>,
     /// The bytes of its declarator, and of its initialiser behind `=`.
     pub range: Range<usize>,
     pub initialiser: Option<Range<usize>>,
@@ -368,8 +377,31 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         ty: spelling,
         is_static: node.is_static(),
         is_of_its_unit: node.is_of_its_unit(),
+        numbers: if class(ty) == Class::Record { numbers(ty) } else { None },
         is_constant: node.kind() == CXCursor_VarDecl && node.is_constant_number(),
         range,
         initialiser,
     })
+}
+
+/// The numbers that objects of a class consist of. clang wants no others in reductions.
+fn numbers(ty: Type<'_>) -> Option<Vec<Member>> {
+    let declaration = ty.canonical().declaration();
+    if declaration.kind() == CXCursor_UnionDecl {
+        return None;
+    }
+    let mut found = Vec::new();
+    for field in declaration.children() {
+        match field.kind() {
+            CXCursor_FieldDecl if field.is_public() && !field.name().is_empty() => {}
+            CXCursor_FieldDecl | CXCursor_CXXBaseSpecifier => return None,
+            _ => continue,
+        }
+        let name = field.name();
+        match class(field.ty()) {
+            Class::Scalar => found.push(Member { path: format!(".{name}"), ty: field.ty().spelling() }),
+            _ => return None,
+        }
+    }
+    Some(found)
 }

@@ -1,7 +1,7 @@
 //! Reductions (OpenACC 3.3 sections 2.5.15 and 2.9.11): private copies, and how they are put together.
 
 use super::directive::{Directive, bytes};
-use super::index::{Class, Variable};
+use super::index::{Class, Member, Variable};
 use super::writer::Writer;
 use crate::error::Complaint;
 use crate::pragma::split;
@@ -51,7 +51,9 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
             }
             match variable.class {
                 Class::Pointer => return Err(refuse("a pointer")),
-                Class::Record => return Err(refuse("an object of a class")),
+                Class::Record if variable.numbers.is_none() => {
+                    return Err(refuse("an object that consists not of numbers alone"));
+                }
                 _ => {}
             }
             if !found.iter().any(|known: &Reduction| known.variable.key == variable.key) {
@@ -93,15 +95,11 @@ impl Operator {
 
 impl Reduction {
     /// The type of an element, or of the variable.
-    pub fn element(&self) -> &str {
+    fn element(&self) -> &str {
         match self.variable.class {
             Class::Array => self.variable.ty.split('[').next().unwrap_or_default().trim(),
             _ => &self.variable.ty,
         }
-    }
-
-    fn is_complex(&self) -> bool {
-        self.element().contains("_Complex")
     }
 
     /// The declaration of a private copy, before anything is put into it.
@@ -109,13 +107,18 @@ impl Reduction {
         format!("__typeof__({}) {name};", self.variable.ty)
     }
 
-    /// A statement for each element, written with what stands for the element of a variable.
-    pub fn each(&self, write: impl Fn(&dyn Fn(&str) -> String) -> String) -> String {
-        if self.variable.class != Class::Array {
-            return write(&|name| name.to_owned());
+    /// A statement for each element or member, written with what stands for it in a variable, and its type.
+    pub fn each(&self, write: impl Fn(&dyn Fn(&str) -> String, &str) -> String) -> String {
+        if let Some(members) = &self.variable.numbers {
+            let written =
+                members.iter().map(|Member { path, ty }| write(&|name| format!("{name}{path}"), ty));
+            return written.collect();
         }
         let element = self.element();
-        let text = write(&|name| format!("(({element} *)&{name})[__acc_e]"));
+        if self.variable.class != Class::Array {
+            return write(&|name| name.to_owned(), element);
+        }
+        let text = write(&|name| format!("(({element} *)&{name})[__acc_e]"), element);
         let ty = &self.variable.ty;
         format!(
             "for (unsigned long __acc_e = 0; __acc_e < sizeof(__typeof__({ty})) / sizeof({element}); ++__acc_e) {{ {text} }}"
@@ -124,8 +127,7 @@ impl Reduction {
 
     /// Gives a copy its first value; `outer` is what it is a copy of.
     pub fn begin(&self, name: &str, outer: &str) -> String {
-        let element = self.element().to_owned();
-        self.each(|of| {
+        self.each(|of, element| {
             let first = match self.operator {
                 Operator::Add | Operator::Or | Operator::Xor | Operator::LogicalOr => "0".to_owned(),
                 Operator::Multiply | Operator::LogicalAnd => "1".to_owned(),
@@ -164,20 +166,24 @@ impl Reduction {
 
     /// The same for variables.
     pub fn add_all(&self, into: &str, value: &str) -> String {
-        self.each(|of| self.add(&of(into), &of(value)))
+        self.each(|of, _| self.add(&of(into), &of(value)))
     }
 
     /// The same where several threads do it at once.
     pub fn add_atomically(&self, into: &str, value: &str) -> Result<String, Complaint> {
-        if self.is_complex() && self.operator != Operator::Add {
+        let is_complex = |ty: &str| ty.contains("_Complex");
+        let members = self.variable.numbers.iter().flatten();
+        let any_complex =
+            is_complex(self.element()) || members.into_iter().any(|member| is_complex(&member.ty));
+        if any_complex && self.operator != Operator::Add {
             let message =
                 format!("gangs cannot reduce `{}`, a complex number, but by `+`", self.variable.name);
             return Err(Complaint::new(self.variable.range.start, message));
         }
-        Ok(self.each(|of| {
+        Ok(self.each(|of, ty| {
             let (into, value) = (of(into), of(value));
             match self.operator {
-                Operator::Add if self.is_complex() => ["__real__", "__imag__"]
+                Operator::Add if is_complex(ty) => ["__real__", "__imag__"]
                     .map(|part| format!("\n#pragma omp atomic update\n{part} {into} += {part} {value};\n"))
                     .concat(),
                 Operator::Max => {
