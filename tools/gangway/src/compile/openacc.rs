@@ -38,6 +38,8 @@ const DONE: [(&str, bool); 10] = [
 
 /// Compiles sources with what OpenACC's constructs have become in their place.
 pub fn compile(language: Language, compiler: &Path, request: &Request, mut command: Command) -> Outcome {
+    // Sources without a directive may call routines.
+    command.args(headers()?);
     let only_looks = ["-E", "-M", "-MM"].iter().any(|option| request.words.iter().any(|word| word == option));
     if only_looks {
         return execute(command.args(&request.rest), compiler);
@@ -62,6 +64,17 @@ pub fn compile(language: Language, compiler: &Path, request: &Request, mut comma
     rest.extend(["-w".into(), "-Wno-error".into(), "-nogpuinc".into()]);
     let translation = Translation { files: files.into_iter().map(|found| found.file).collect() };
     translation.compile(command, &rest)
+}
+
+/// The options for the version of OpenACC and for its headers.
+fn headers() -> Result<Vec<OsString>, Failure> {
+    let headers = Toolkit::headers_of_translated()?;
+    let openacc = headers.join("gangway/openacc");
+    let mut options = ["-U_OPENACC", OPENACC].map(OsString::from).to_vec();
+    for folder in [headers, openacc] {
+        options.extend(["-idirafter".into(), folder.into()]);
+    }
+    Ok(options)
 }
 
 /// Prints what clang gets instead of the sources.
@@ -99,13 +112,7 @@ fn translated(
         };
         arguments.extend(reading.arguments.iter().filter(|word| !mine(word)).cloned());
         arguments.extend(dependencies(&request.words, source));
-        arguments.extend(["-U_OPENACC", OPENACC, "-idirafter"].map(OsString::from));
-        let headers = Toolkit::headers_of_translated()?;
-        arguments.extend([
-            headers.clone().into(),
-            "-idirafter".into(),
-            headers.join("gangway/openacc").into(),
-        ]);
+        arguments.extend(headers()?);
         arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
         let identity = identity_of(source, request)?;
