@@ -19,6 +19,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`device_type`] | types of devices by number and name |
+//! | [`dimensions`] | gangs, workers and lanes that are left open: `GOMP_OPENACC_DIM` |
 //! | [`words`] | what libgomp says of the runtime's errors |
 //! | [`failure`] | the end of a program that cannot go on |
 //! | [`profiling`] | callbacks for what happens, and what they are told |
@@ -37,6 +38,7 @@ pub mod data;
 mod datum;
 pub mod device;
 pub mod device_type;
+pub mod dimensions;
 pub mod failure;
 pub mod interop;
 pub mod memory;

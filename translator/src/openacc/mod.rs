@@ -58,11 +58,15 @@ pub fn may_concern(text: &[u8]) -> bool {
     text.windows(4).any(|part| part == b"acc " || part == b"acc\t")
 }
 
-/// Translates a file. `None`: it has no directive.
+/// Translates a file. `None`: it has no directive. `dimensions` are the gangs, workers and lanes of constructs
+/// that do not say how many.
 ///
 /// # Errors
 /// What is wrong with the source, or what cannot be translated in it.
-pub fn translate(request: &Request<'_>) -> std::result::Result<Option<Result>, Error> {
+pub fn translate(
+    request: &Request<'_>,
+    dimensions: [Option<u64>; 3],
+) -> std::result::Result<Option<Result>, Error> {
     let source = Source::read(&request.arguments, request.is_cxx)?;
     if source.directives.is_empty() {
         return Ok(None);
@@ -74,6 +78,7 @@ pub fn translate(request: &Request<'_>) -> std::result::Result<Option<Result>, E
         return Err(Error::Clang(errors));
     }
     let mut writer = Writer::new(&source, &unit, request.identity);
+    writer.dimensions = dimensions;
     let text = writer.file().map_err(|complaint| source.error(&complaint))?;
     let notes = writer.notes.into_notes(&source);
     let text = format!("{HEADER}# 1 \"{}\"\n{text}", display(request.file));

@@ -89,7 +89,7 @@ impl<'w> Writer<'w> {
         let gangs = match value("num_gangs") {
             Some(value) if !single => value,
             _ if single || !assigned.all.has(Levels::GANG) => "1".to_owned(),
-            _ => "0".to_owned(),
+            _ => self.dimensions[0].unwrap_or(0).to_string(),
         };
         let known = |size: Option<u64>, name: &str| match size {
             Some(size) => size.to_string(),
@@ -100,7 +100,8 @@ impl<'w> Writer<'w> {
             Some(lanes) => lanes.to_string(),
             None => format!("((unsigned)({}) + 31u) / 32u * 32u", known(None, "vector_length")),
         };
-        let site = self.site(directive, names, [&gangs, &workers, &lanes])?;
+        let open = if sizes.open { "1" } else { "0" };
+        let site = self.site(directive, names, [&gangs, &workers, &lanes, open])?;
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
         let region = Region {
@@ -179,8 +180,9 @@ impl<'w> Writer<'w> {
     /// How many workers and lanes there are, where it is known now. Lanes are whole warps, as with GCC.
     fn sizes(&mut self, directive: &Directive, assigned: &Assigned) -> Sizes {
         if directive.name == Name::Serial {
-            return Sizes { workers: Some(1), lanes: Some(1) };
+            return Sizes::ONE;
         }
+        let [_, default_workers, default_lanes] = self.dimensions;
         let number = |range: Range<usize>| {
             let text = self.text[range].trim();
             let text = text.trim_start_matches('(').trim_end_matches(')');
@@ -189,9 +191,8 @@ impl<'w> Writer<'w> {
         let has_lanes = assigned.all.has(Levels::VECTOR);
         let lanes = match directive.value("vector_length") {
             _ if !has_lanes => Some(1),
-            Some(range) => {
-                number(range).map(|lanes| if lanes <= 1 { lanes.max(1) } else { lanes.div_ceil(32) * 32 })
-            }
+            Some(range) => number(range).map(whole_warps),
+            None if default_lanes.is_some() => default_lanes.map(whole_warps),
             None if assigned.separate_workers => Some(LANES),
             None => {
                 let alone = assigned
@@ -202,17 +203,23 @@ impl<'w> Writer<'w> {
             }
         };
         let has_workers = assigned.all.has(Levels::WORKER);
-        let workers = match directive.value("num_workers") {
+        let clause = directive.value("num_workers");
+        let open = has_workers && clause.is_none() && default_workers.is_none() && assigned.separate_workers;
+        let workers = match clause {
             _ if !has_workers => Some(1),
             // Each worker of several warps has a barrier of its own, and there are 15.
             Some(range) if lanes.is_none_or(|lanes| lanes > WARP) => {
                 number(range).map(|workers| workers.min(WORKERS_WITH_BARRIERS))
             }
             Some(range) => number(range),
+            None if default_workers.is_some() && lanes.is_none_or(|lanes| lanes > WARP) => {
+                default_workers.map(|workers| workers.min(WORKERS_WITH_BARRIERS))
+            }
+            None if default_workers.is_some() => default_workers,
             None if assigned.separate_workers => Some(WORKERS),
             None => Some(1),
         };
-        Sizes { workers, lanes }
+        Sizes { workers, lanes, open }
     }
 
     /// The reductions of the construct as a whole: its own, and those of loops that gangs share.
@@ -473,6 +480,11 @@ impl<'w> Writer<'w> {
         reaching.names.insert(variable.key, if is_pointee { name } else { format!("{name}[0]") });
         reaching.bound.push(variable.key);
     }
+}
+
+/// Lanes, which are one or fill warps.
+fn whole_warps(lanes: u64) -> u64 {
+    if lanes <= 1 { 1 } else { lanes.div_ceil(WARP) * WARP }
 }
 
 /// The name of a variable outside of the construct.

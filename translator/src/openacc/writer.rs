@@ -31,6 +31,8 @@ pub struct Writer<'w> {
     /// Functions of another name on GPUs.
     pub bound: HashMap<Key, String>,
     pub notes: Notes,
+    /// Gangs, workers and lanes of constructs that do not say how many, where the command line does.
+    pub dimensions: [Option<u64>; 3],
     /// Parts of declarations that are replaced.
     exposed: Vec<(Range<usize>, String)>,
     /// Variables in clauses of the data constructs around (section 2.6.2: visible data clauses).
@@ -67,6 +69,7 @@ impl<'w> Writer<'w> {
             routines: HashMap::new(),
             bound: HashMap::new(),
             notes: Notes::default(),
+            dimensions: [None; 3],
             exposed: Vec::new(),
             visible: Vec::new(),
             complaints: Vec::new(),
