@@ -20,6 +20,7 @@
 //! |---|---|
 //! | [`device_type`] | types of devices by number and name |
 //! | [`dimensions`] | gangs, workers and lanes that are left open: `GOMP_OPENACC_DIM` |
+//! | [`debug`] | what `GOMP_DEBUG` has printed |
 //! | [`words`] | what libgomp says of the runtime's errors |
 //! | [`failure`] | the end of a program that cannot go on |
 //! | [`profiling`] | callbacks for what happens, and what they are told |
@@ -36,6 +37,7 @@
 
 pub mod data;
 mod datum;
+pub mod debug;
 pub mod device;
 pub mod device_type;
 pub mod dimensions;

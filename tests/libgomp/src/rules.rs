@@ -44,6 +44,9 @@ enum Kind {
     Timing,
     /// clang's front end refuses the test.
     Refused,
+    /// The test expects words of libgomp's or GCC's: what stands for the reason is the pattern of what is
+    /// expected instead.
+    Output,
 }
 
 /// What a failure of a program of clang's may be about.
@@ -103,9 +106,10 @@ impl Rules {
                 Some(("fixed-position", rest)) => Rule::parse(Kind::FixedPosition, rest),
                 Some(("timing", rest)) => Rule::parse(Kind::Timing, rest),
                 Some(("refused", rest)) => Rule::parse(Kind::Refused, rest),
-                _ => {
-                    bail!("`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused")
-                }
+                Some(("output", rest)) => Rule::parse(Kind::Output, rest),
+                _ => bail!(
+                    "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output"
+                ),
             })?;
         }
         rules.retain(|rule| rule.releases.as_ref().is_none_or(|releases| releases.contains(&release)));
@@ -141,6 +145,11 @@ impl Rules {
     /// Why clang's front end refuses the test.
     pub fn refused(&self, test: &Test) -> Option<&str> {
         self.find(Kind::Refused, test).map(|rule| rule.reason.as_str())
+    }
+
+    /// What the test's output has to match instead of its own patterns.
+    pub fn output(&self, test: &Test) -> Option<&str> {
+        self.find(Kind::Output, test).map(|rule| rule.reason.as_str())
     }
 
     /// Whether the test may pass without a kernel.

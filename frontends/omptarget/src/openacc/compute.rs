@@ -6,12 +6,13 @@ use crate::libomp::Libomp;
 use crate::words::WORDS;
 use gangway_frontend::construct::{Construct, complete};
 use gangway_frontend::guard::guard;
+use gangway_frontend::message;
 use gangway_frontend::state::RUNTIME;
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::dimensions::{self, GANGS, WORKERS};
 use gangway_openacc::failure::mistake;
 use gangway_openacc::profiling::{self, Event, Scope, Span};
-use gangway_openacc::{device, queues, thread};
+use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events};
 use std::cell::RefCell;
 use std::num::NonZeroU32;
@@ -132,7 +133,7 @@ fn run(
     let mut shape = *shape;
     let [vector, workers, _] = shape.thread_limit;
     let may_be_too_many = workers > compiled_for || vector.saturating_mul(workers) > THREADS;
-    if shape.teams[0] == 0 || may_be_too_many {
+    if shape.teams[0] == 0 || may_be_too_many || message::is_debug() {
         let kernel = RUNTIME.questions_about(device, host, &site)?;
         let most = kernel.limits.threads.map_or(u32::MAX, NonZeroU32::get);
         if let Err(why) = dimensions::check(kernel.name, [0, workers, vector], most) {
@@ -146,6 +147,7 @@ fn run(
             // blocks of threads knows itself.
             shape.teams[0] = kernel.occupancy(threads)?.map_or(0, |occupancy| occupancy.teams.max(1));
         }
+        debug::launch(&kernel, [shape.teams[0], shape.thread_limit[1], vector]);
     }
     let told = || format!("NumGangs={}", shape.teams[0]);
     let construct = Construct::region(device, &site, "Entering OpenACC compute region", items, told);
