@@ -7,7 +7,8 @@
 //! 1. [`source`] preprocesses the file, and [`directive`] reads its directives.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
 //! 3. [`nest`] gives each loop its levels: gang, worker, vector.
-//! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it.
+//! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it, [`rows`]
+//!    what becomes of arrays whose rows have no length that is known.
 //! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
 //!    [`reduction`]s. [`cpu`] writes that for processors. [`data`] writes the other directives,
 //!    [`routine`] functions that devices call.
@@ -27,6 +28,7 @@ mod notes;
 mod reduction;
 mod region;
 mod routine;
+mod rows;
 mod source;
 mod writer;
 

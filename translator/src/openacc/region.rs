@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use super::directive::{Clause, Directive, Name};
 use super::header;
-use super::index::{Class, Doing, Key, Variable, range_of};
+use super::index::{Class, Doing, Key, Rows, Variable, range_of};
 use super::items::{self, Item};
 use super::mode::{Sizes, WARP};
 use super::nest::{self, Assigned, Levels};
 use super::reduction::{self, Reduction};
+use super::rows;
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -82,6 +83,11 @@ impl<'w> Writer<'w> {
             }
         };
         let captured = self.captured(directive, &body, &reductions, &private);
+        for variable in captured.iter().filter(|variable| variable.rows.is_some()) {
+            for used in self.index.uses_in(&body).filter(|used| used.key == variable.key) {
+                rows::check(self.text, &used.range, &variable.name)?;
+            }
+        }
         let mut found = self.reaches(directive, &body, &captured, &reductions, names)?;
         let value = |name: &str| directive.value(name).map(|range| self.expression(&range, names));
         let serial = directive.name == Name::Serial;
@@ -397,7 +403,16 @@ impl<'w> Writer<'w> {
             let device_pointer =
                 explicit.iter().any(|item| item.kind == "DEVICEPTR" && item.key == Some(variable.key));
             if first_private.contains(&variable.key) || device_pointer {
-                reaching.first_private.push(host_name(variable, outer));
+                let object = host_name(variable, outer);
+                match &variable.rows {
+                    Some(rows) if variable.class == Class::Pointer => {
+                        let name = self.fresh("m", &variable.name);
+                        let elements = reaching.declare_rows(&name, &object, &object, rows);
+                        self.elements.insert(elements.clone(), rows.depth);
+                        reaching.names.insert(variable.key, elements);
+                    }
+                    _ => reaching.first_private.push(object),
+                }
                 continue;
             }
             let is_copied = is_reduced
@@ -469,6 +484,14 @@ impl<'w> Writer<'w> {
         }
         let name = self.fresh("m", &variable.name);
         let object = host_name(variable, outer);
+        if let Some(rows) = &variable.rows {
+            let pointer = format!("__gangway_acc_moved(&{object}[0], __acc_items[{at}])");
+            let elements = reaching.declare_rows(&name, &object, &pointer, rows);
+            self.elements.insert(elements.clone(), rows.depth);
+            reaching.names.insert(variable.key, elements);
+            reaching.bound.push(variable.key);
+            return;
+        }
         // clang cannot pass a pointer to an array of unknown length: its first element does as well.
         let is_pointee = is_pointee || variable.is_vla;
         let address = match (is_pointee, variable.is_vla) {
@@ -519,6 +542,14 @@ struct Reaching {
 }
 
 impl Reaching {
+    /// A variable whose rows have lengths that are known when the program runs; what stands for it.
+    fn declare_rows(&mut self, name: &str, object: &str, pointer: &str, rows: &Rows) -> String {
+        let (text, names, elements) = rows::declared(name, object, pointer, rows);
+        self.declarations.push(text);
+        self.first_private.extend(names);
+        elements
+    }
+
     fn declare(&mut self, name: &str, address: &str, item: usize) {
         self.declarations.push(format!(
             "__auto_type {name} = __gangway_acc_moved({address}, __acc_items[{item}]); (void){name}; "

@@ -7,6 +7,7 @@ use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
 use super::nest::Levels;
 use super::notes::Notes;
+use super::rows;
 use super::source::Source;
 use crate::ast::{Node, Unit};
 use crate::error::Complaint;
@@ -39,6 +40,8 @@ pub struct Writer<'w> {
     pub visible: Vec<Key>,
     /// What is wrong in routines, which are looked at before the text around them.
     pub complaints: Vec<Complaint>,
+    /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
+    pub elements: HashMap<String, usize>,
     counter: usize,
 }
 
@@ -73,6 +76,7 @@ impl<'w> Writer<'w> {
             exposed: Vec::new(),
             visible: Vec::new(),
             complaints: Vec::new(),
+            elements: HashMap::new(),
             counter: 0,
         };
         writer.find_routines(unit.root());
@@ -150,8 +154,10 @@ impl<'w> Writer<'w> {
         code: For,
     ) -> String {
         for found in self.index.uses_in(&range) {
-            if let Some(name) = names.get(&found.key) {
-                edits.push((found.range.clone(), name.clone()));
+            match names.get(&found.key).map(|name| (name, self.elements.get(name))) {
+                Some((name, Some(depth))) => edits.extend(rows::edits(self.text, &found.range, name, *depth)),
+                Some((name, None)) => edits.push((found.range.clone(), name.clone())),
+                None => {}
             }
         }
         if let Some(this) = names.get(&THIS) {
