@@ -1,7 +1,6 @@
 //! This front end's part in the start and end of the process, and what its host library answers.
 
 use crate::abi::device;
-use crate::debug;
 use crate::images;
 use crate::libgomp::{Libgomp, libgomp};
 use crate::limits;
@@ -26,7 +25,7 @@ static FRONT_END: FrontEnd = FrontEnd::new(connect, hold, || {});
 
 /// What is set up once, when the back ends are known.
 fn connect() {
-    debug::start();
+    gangway_openacc::debug::start();
     decide_default_device();
     property::describe_host(c"GOMP", c"GNU", c"1.0");
     profiling::load_tools();

@@ -74,6 +74,12 @@ typedef int _acc_prof_int_t;
 
 #define _ACC_PROF_INFO_VERSION 201711
 
+/* How many bytes of a structure are in use (section 5.2): up to its last field, of an array of n elements, of one
+   element. The names are GCC's. */
+#define _ACC_PROF_VALID_BYTES_STRUCT(type, last, bytes_of_last) (offsetof(type, last) + (bytes_of_last))
+#define _ACC_PROF_VALID_BYTES_TYPE_N(type, n, bytes_of_one) (((n) - 1) * sizeof(type) + (bytes_of_one))
+#define _ACC_PROF_VALID_BYTES_BASICTYPE(type) sizeof(type)
+
 typedef struct acc_prof_info {
   acc_event_t event_type;
   _acc_prof_int_t valid_bytes;

@@ -1,5 +1,6 @@
 //! Which device: start, type and number (OpenACC 3.3 sections 3.2.1 to 3.2.7, 4.1, 4.2).
 
+use crate::debug;
 use crate::device_type::{self, DeviceType};
 use crate::failure::{done, mistake};
 use crate::profiling::{Construct, Event, Scope};
@@ -158,6 +159,7 @@ fn start<H: Host>(wanted: i32, parent: Construct, implicit: bool) -> DeviceType 
             STARTING.set(false);
         }
     }
+    debug::start();
     STARTING.set(true);
     let _started = Started;
     let number = default_number();

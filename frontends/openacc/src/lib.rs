@@ -19,6 +19,8 @@
 //! | module | what |
 //! |---|---|
 //! | [`device_type`] | types of devices by number and name |
+//! | [`dimensions`] | gangs, workers and lanes that are left open: `GOMP_OPENACC_DIM` |
+//! | [`debug`] | what `GOMP_DEBUG` has printed |
 //! | [`words`] | what libgomp says of the runtime's errors |
 //! | [`failure`] | the end of a program that cannot go on |
 //! | [`profiling`] | callbacks for what happens, and what they are told |
@@ -35,8 +37,10 @@
 
 pub mod data;
 mod datum;
+pub mod debug;
 pub mod device;
 pub mod device_type;
+pub mod dimensions;
 pub mod failure;
 pub mod interop;
 pub mod memory;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use regex::Regex;
 
-/// Builds libgomp's offloading tests with stock gcc and runs them on the virtual GPU.
+/// Builds libgomp's offloading tests with stock gcc, or with Gangway's compiler for clang, and runs
+/// them on the virtual GPU.
 ///
 /// Results, programs and descriptions of failures are kept in the build folder.
 /// The exit status is 1 if a test fails that is not expected to, or passes though
@@ -25,6 +26,10 @@ pub struct Arguments {
     /// Gangway's front end, for `--front-end gangway`
     #[arg(long, value_name = "FILE", default_value = "build/stage/lib/gangway/libgangway-gomp.so")]
     pub library: PathBuf,
+
+    /// Gangway's command, for `--front-end clang`
+    #[arg(long, value_name = "FILE", default_value = "build/stage/bin/gangway")]
+    pub gangway: PathBuf,
 
     /// Where constructs for devices run
     #[arg(long, value_name = "NAME", default_value = "nvidia")]
@@ -87,6 +92,8 @@ pub enum FrontEnd {
     Stock,
     /// Gangway, before libgomp
     Gangway,
+    /// Gangway alone: `gangway cc -fopenacc` compiles OpenACC's tests in C and C++ instead of gcc
+    Clang,
 }
 
 /// What a run has for devices.
@@ -110,10 +117,11 @@ pub struct Mode {
 impl Mode {
     /// What stands behind the names of files that belong to it.
     pub fn suffix(self) -> String {
-        let mut suffix = String::new();
-        if self.front_end == FrontEnd::Gangway {
-            suffix.push_str("-gangway");
-        }
+        let mut suffix = match self.front_end {
+            FrontEnd::Stock => String::new(),
+            FrontEnd::Gangway => "-gangway".to_owned(),
+            FrontEnd::Clang => "-clang".to_owned(),
+        };
         if self.device == Device::Host {
             suffix.push_str("-host");
         } else if self.devices > NonZeroU32::MIN {
@@ -131,6 +139,20 @@ impl Mode {
             }
             (Device::Host, FrontEnd::Stock) => &["expected-failures-host.txt"],
             (Device::Host, FrontEnd::Gangway) => &["expected-failures-gangway-host.txt"],
+            (Device::Nvidia, FrontEnd::Clang) => {
+                &["expected-failures-clang.txt", "expected-failures-clang-gpu.txt"]
+            }
+            (Device::Host, FrontEnd::Clang) => {
+                &["expected-failures-clang.txt", "expected-failures-clang-host.txt"]
+            }
+        }
+    }
+
+    /// The lists of what else is special about tests.
+    pub fn exceptions(self) -> &'static [&'static str] {
+        match self.front_end {
+            FrontEnd::Stock | FrontEnd::Gangway => &["exceptions.txt"],
+            FrontEnd::Clang => &["exceptions.txt", "exceptions-clang.txt"],
         }
     }
 }
@@ -175,6 +197,7 @@ mod tests {
         assert_eq!(suffix(&["--front-end", "gangway"]), "-gangway");
         assert_eq!(suffix(&["--front-end", "gangway", "--device", "host"]), "-gangway-host");
         assert_eq!(suffix(&["--devices", "3"]), "-3-devices");
+        assert_eq!(suffix(&["--front-end", "clang", "--device", "host"]), "-clang-host");
         assert!(Arguments::try_parse_from(["suite", "--devices", "0"]).is_err());
     }
 

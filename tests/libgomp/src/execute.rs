@@ -1,4 +1,4 @@
-//! Runs a built test on the virtual GPU.
+//! Runs a built test on the virtual GPU, or on the host.
 //!
 //! Called by `schedule`. The environment is made from nothing, so that the
 //! caller's shell decides no result; only `GANGWAY_VGPU_*` passes through. The
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::arguments::Mode;
+use crate::arguments::{Device, FrontEnd, Mode};
 use crate::catalogue::Test;
 use crate::plan::Plan;
 use crate::process::{self, Finished};
@@ -29,6 +29,8 @@ pub struct Runner {
     pub libraries: PathBuf,
     /// The library that stands before libgomp, if one does.
     pub preloaded: Option<PathBuf>,
+    /// The command that runs programs of clang's.
+    pub gangway: PathBuf,
     /// The root of GCC's sources.
     pub sources: PathBuf,
     /// For tests that set no limit of their own.
@@ -53,7 +55,10 @@ impl Runner {
     /// The variables that a test is run with, besides what every program needs.
     /// `mandatory` is false where a test falls back to the host on purpose.
     pub fn environment(&self, test: &Test, plan: &Plan, mandatory: bool) -> Vec<(String, String)> {
-        let mut variables = vec![("LD_LIBRARY_PATH".to_owned(), self.libraries.display().to_string())];
+        let mut variables = Vec::new();
+        if self.mode.front_end != FrontEnd::Clang {
+            variables.push(("LD_LIBRARY_PATH".to_owned(), self.libraries.display().to_string()));
+        }
         if let Some(library) = &self.preloaded {
             variables.push(("LD_PRELOAD".to_owned(), library.display().to_string()));
         }
@@ -68,6 +73,18 @@ impl Runner {
         variables
     }
 
+    /// The words of the command that runs a program.
+    pub fn command(&self, program: &Path) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.mode.front_end == FrontEnd::Clang {
+            let device = if self.mode.device == Device::Nvidia { "vgpu" } else { "cpu" };
+            words.push(self.gangway.display().to_string());
+            words.extend(["run", "--device", device, "--"].map(str::to_owned));
+        }
+        words.push(program.display().to_string());
+        words
+    }
+
     /// Runs `program` in a folder of its own.
     pub fn run(&self, test: &Test, plan: &Plan, program: &Path, mandatory: bool) -> Result<Run> {
         let folder = tempfile::Builder::new().prefix("gangway-libgomp-").tempdir()?;
@@ -78,8 +95,9 @@ impl Runner {
         let ptx = self.sources.join("libgomp/testsuite/libgomp.oacc-c-c++-common/subr.ptx");
         fs::copy(&ptx, work.join("subr.ptx")).with_context(|| ptx.display().to_string())?;
 
-        let mut command = Command::new(program);
-        command.current_dir(&work).env_clear();
+        let words = self.command(program);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).current_dir(&work).env_clear();
         command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TMPDIR", folder.path());
         // What the interpreter runs in place of compiled code has failed, unless the caller wants that.
         command.env("GANGWAY_VGPU_ENGINE", "compiler-only");

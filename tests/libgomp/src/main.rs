@@ -1,7 +1,8 @@
 //! Runs libgomp's own testsuite on the virtual GPU: its acceptance suite.
 //!
 //! Stock gcc builds the tests, stock libgomp runs them, and only `libcuda.so.1` is ours; or
-//! Gangway's front end for GCC is, too, and stands before libgomp. The steps: unpack the tests (`sources`), find those that offload and
+//! Gangway's front end for GCC is, too, and stands before libgomp. Or `gangway cc` compiles OpenACC's tests
+//! in C and C++ with clang, and nothing is libgomp's but the tests. The steps: unpack the tests (`sources`), find those that offload and
 //! read their directives (`catalogue`, with `directive`, `selector`, `plan`),
 //! build and run them (`schedule`, with `compile`, `execute`, `verdict`), compare
 //! with the committed lists (`rules`) and write the tables (`report`).
@@ -64,6 +65,7 @@ use record::Record;
 use report::Report;
 use rules::Rules;
 use schedule::Bench;
+use suite::{Language, Model};
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -86,17 +88,25 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let mut tests = catalogue::tests(&sources, arguments.device)?;
     let mode = arguments.mode();
     let suffix = mode.suffix();
-    let rules = Rules::read(Path::new(env!("CARGO_MANIFEST_DIR")), mode.lists(), arguments.release)?;
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rules = Rules::read(crate_folder, mode.lists(), mode.exceptions(), arguments.release)?;
     rules.check(&tests, arguments.release)?;
     for test in &mut tests {
         let options = rules.options(test);
+        let output = rules.output(test).map(str::to_owned);
         if let Decision::Run(plan) = &mut test.decision {
+            // One that expects nothing on this device goes on expecting nothing.
+            plan.output = plan.output.take().map(|own| output.unwrap_or(own));
             plan.options.extend(options.iter().map(|option| (*option).to_owned()));
         }
     }
 
     let record = Record::open(&build.join(format!("results{suffix}.jsonl")))?;
-    tests.retain(|test| wanted(arguments, &record, test));
+    let is_compiled = |test: &Test| {
+        arguments.front_end != FrontEnd::Clang
+            || test.suite.model == Model::OpenAcc && test.suite.language != Language::Fortran
+    };
+    tests.retain(|test| is_compiled(test) && wanted(arguments, &record, test));
     ensure!(!tests.is_empty(), "no test is left to run");
     if arguments.list {
         tests.iter().for_each(list);
@@ -125,9 +135,17 @@ fn run(arguments: &Arguments) -> Result<bool> {
     }
     let failures = build.join(format!("failures{suffix}"));
     fs::create_dir_all(&failures)?;
-    let compiler = Compiler::new(arguments.release, &sources, &build, &libraries)?;
-    let runner =
-        Runner { libraries: for_programs, preloaded, sources, time_limit: arguments.time_limit, mode };
+    let compiler = match arguments.front_end {
+        FrontEnd::Stock | FrontEnd::Gangway => {
+            Compiler::gcc(arguments.release, &sources, &build, &libraries)?
+        }
+        FrontEnd::Clang => {
+            Compiler::clang(&arguments.gangway, arguments.device, &sources, &build, &libraries)?
+        }
+    };
+    let gangway = std::path::absolute(&arguments.gangway)?;
+    let time_limit = arguments.time_limit;
+    let runner = Runner { libraries: for_programs, preloaded, gangway, sources, time_limit, mode };
     let runner = (!arguments.compile_only).then_some(runner);
     let (resume, running) = (arguments.resume, RwLock::default());
     let bench = Bench { compiler, runner, rules, record, driver, failures, resume, running };

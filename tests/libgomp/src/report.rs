@@ -214,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("expected-failures.txt"), "libgomp.c/known.c * because\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "").unwrap();
-        let rules = Rules::read(folder.path(), &["expected-failures.txt"], 12).unwrap();
+        let rules = Rules::read(folder.path(), &["expected-failures.txt"], &["exceptions.txt"], 12).unwrap();
         let tests: Vec<_> = verdicts
             .iter()
             .map(|(name, _)| Test {

@@ -2,7 +2,8 @@
 //!
 //! `expected-failures.txt` and `exceptions.txt` stand beside this crate's `Cargo.toml`, and
 //! `expected-failures-gangway.txt` and `expected-failures-stock.txt` for what fails with Gangway's front end
-//! or with stock libgomp only. Every line names tests, their level of optimisation and a reason, and may begin
+//! or with stock libgomp only. `expected-failures-clang*.txt` and `exceptions-clang.txt` are about programs that
+//! `gangway cc` compiles, and what they say of a failure begins with its type. Every line names tests, their level of optimisation and a reason, and may begin
 //! with the releases of GCC that it is about: `13-16: NAME LEVEL REASON`. Called by `main`. A line that matches no test is an error, so that the lists cannot outlive what they are
 //! about. Those for all releases are checked with GCC 12's tests, as later ones lack some.
 
@@ -41,7 +42,26 @@ enum Kind {
     FixedPosition,
     /// The test measures time, which goes wrong now and then on a busy machine.
     Timing,
+    /// clang's front end refuses the test.
+    Refused,
+    /// The test expects words of libgomp's or GCC's: what stands for the reason is the pattern of what is
+    /// expected instead.
+    Output,
 }
+
+/// What a failure of a program of clang's may be about.
+const TYPES: [&str; 5] = [
+    // The test is about what only GCC has.
+    "gcc: ",
+    // It expects words, sizes or orders of events that are libgomp's own.
+    "libgomp: ",
+    // OpenACC 3.3 wants something else.
+    "openacc: ",
+    // clang fails behind its front end.
+    "clang: ",
+    // Gangway lacks it.
+    "gangway: ",
+];
 
 /// Both lists, as far as they are about a release.
 #[derive(Debug, Default)]
@@ -53,10 +73,10 @@ pub struct Rules {
 const FIRST: u8 = 12;
 
 impl Rules {
-    /// Reads the lists in `folder`: those of failures that are named, and the exceptions.
-    pub fn read(folder: &Path, failures: &[&str], release: u8) -> Result<Self> {
+    /// Reads the lists in `folder`: those of failures, and those of exceptions.
+    pub fn read(folder: &Path, failures: &[&str], exceptions: &[&str], release: u8) -> Result<Self> {
         let mut rules = Vec::new();
-        let mut file = |name: &str, parse: fn(&str) -> Result<Rule>| -> Result<()> {
+        let mut file = |name: &str, parse: &dyn Fn(&str) -> Result<Rule>| -> Result<()> {
             let path = folder.join(name);
             let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
             for (index, line) in text.lines().enumerate() {
@@ -68,15 +88,30 @@ impl Rules {
             Ok(())
         };
         for list in failures {
-            file(list, |line| Rule::parse(Kind::Failure, line))?;
+            let typed = list.starts_with("expected-failures-clang");
+            file(list, &|line| {
+                let rule = Rule::parse(Kind::Failure, line)?;
+                ensure!(
+                    !typed || TYPES.iter().any(|name| rule.reason.starts_with(name)),
+                    "`{}` begins with none of {TYPES:?}",
+                    rule.reason
+                );
+                Ok(rule)
+            })?;
         }
-        file("exceptions.txt", |line| match line.split_once(char::is_whitespace) {
-            Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
-            Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
-            Some(("fixed-position", rest)) => Rule::parse(Kind::FixedPosition, rest),
-            Some(("timing", rest)) => Rule::parse(Kind::Timing, rest),
-            _ => bail!("`{line}` starts with none of no-kernel, fallback, fixed-position, timing"),
-        })?;
+        for list in exceptions {
+            file(list, &|line| match line.split_once(char::is_whitespace) {
+                Some(("no-kernel", rest)) => Rule::parse(Kind::NoKernel, rest),
+                Some(("fallback", rest)) => Rule::parse(Kind::Fallback, rest),
+                Some(("fixed-position", rest)) => Rule::parse(Kind::FixedPosition, rest),
+                Some(("timing", rest)) => Rule::parse(Kind::Timing, rest),
+                Some(("refused", rest)) => Rule::parse(Kind::Refused, rest),
+                Some(("output", rest)) => Rule::parse(Kind::Output, rest),
+                _ => bail!(
+                    "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output"
+                ),
+            })?;
+        }
         rules.retain(|rule| rule.releases.as_ref().is_none_or(|releases| releases.contains(&release)));
         if release != FIRST {
             // What is said of one release takes precedence.
@@ -105,6 +140,16 @@ impl Rules {
     /// Why the test is expected to fail.
     pub fn expected_failure(&self, test: &Test) -> Option<&str> {
         self.find(Kind::Failure, test).map(|rule| rule.reason.as_str())
+    }
+
+    /// Why clang's front end refuses the test.
+    pub fn refused(&self, test: &Test) -> Option<&str> {
+        self.find(Kind::Refused, test).map(|rule| rule.reason.as_str())
+    }
+
+    /// What the test's output has to match instead of its own patterns.
+    pub fn output(&self, test: &Test) -> Option<&str> {
+        self.find(Kind::Output, test).map(|rule| rule.reason.as_str())
     }
 
     /// Whether the test may pass without a kernel.
@@ -187,20 +232,23 @@ mod tests {
         fs::write(folder.path().join("expected-failures.txt"), "# comment\n\na.c * why\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "no-kernel b.c -O0 why\nfallback c.c * why\n")
             .unwrap();
-        let rules = Rules::read(folder.path(), &["expected-failures.txt"], 12).unwrap();
+        let rules = Rules::read(folder.path(), &["expected-failures.txt"], &["exceptions.txt"], 12).unwrap();
         assert_eq!(
             rules.rules.iter().map(|rule| rule.kind).collect::<Vec<_>>(),
             [Kind::Failure, Kind::NoKernel, Kind::Fallback]
         );
         assert!(rules.check(&[], 12).unwrap_err().to_string().contains("`a.c`"));
         let both = ["expected-failures.txt", "expected-failures-gangway.txt"];
-        assert!(Rules::read(folder.path(), &both, 12).is_err());
+        assert!(Rules::read(folder.path(), &both, &["exceptions.txt"], 12).is_err());
         fs::write(folder.path().join("expected-failures-gangway.txt"), "d.c * why\n").unwrap();
-        assert_eq!(Rules::read(folder.path(), &both, 12).unwrap().rules.len(), 4);
+        assert_eq!(Rules::read(folder.path(), &both, &["exceptions.txt"], 12).unwrap().rules.len(), 4);
         fs::write(folder.path().join("exceptions.txt"), "flaky b.c * why\n").unwrap();
         assert!(
-            format!("{:#}", Rules::read(folder.path(), &["expected-failures.txt"], 12).unwrap_err())
-                .contains("exceptions.txt:1")
+            format!(
+                "{:#}",
+                Rules::read(folder.path(), &["expected-failures.txt"], &["exceptions.txt"], 12).unwrap_err()
+            )
+            .contains("exceptions.txt:1")
         );
     }
 
@@ -210,7 +258,7 @@ mod tests {
         fs::write(folder.path().join("list"), "a.c * always\n14-15: a.c * now\n12: b.c -O2 first\n").unwrap();
         fs::write(folder.path().join("exceptions.txt"), "no-kernel 13-16: c.c * why: so\n").unwrap();
         let reasons = |release| {
-            let rules = Rules::read(folder.path(), &["list"], release).unwrap();
+            let rules = Rules::read(folder.path(), &["list"], &["exceptions.txt"], release).unwrap();
             rules.rules.into_iter().map(|rule| rule.reason).collect::<Vec<_>>()
         };
         assert_eq!(reasons(12), ["always", "first"]);
@@ -218,7 +266,9 @@ mod tests {
         assert_eq!(reasons(15), ["now", "why: so", "always"]);
         // Later releases need not have the tests of lines that are about all.
         fs::write(folder.path().join("exceptions.txt"), "").unwrap();
-        let check = |release| Rules::read(folder.path(), &["list"], release).unwrap().check(&[], release);
+        let check = |release| {
+            Rules::read(folder.path(), &["list"], &["exceptions.txt"], release).unwrap().check(&[], release)
+        };
         assert!(check(12).is_err() && check(13).is_ok() && check(14).is_err());
     }
 }

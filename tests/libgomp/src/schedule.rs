@@ -106,8 +106,12 @@ impl Bench {
         // An earlier run's.
         let _ = fs::remove_file(&report);
         let mut elapsed = Duration::ZERO;
+        if let Some(reason) = self.rules.refused(test) {
+            let taken = self.alone_if(false, || self.compiler.is_taken_by_clang(test, plan))?;
+            return Ok((verdict::on_refused_by_clang(reason, !taken), elapsed));
+        }
         let (verdict, output) = match self.alone_if(false, || self.compiler.build(test, plan))? {
-            Built::Failed(output) => (verdict::on_refusal(plan, &output), output),
+            Built::Failed(output) => (verdict::on_refusal(plan, self.compiler.short_name(), &output), output),
             Built::Program(program) => {
                 let Some(runner) = &self.runner else {
                     return Ok((Verdict::Skipped("built, but not run".to_owned()), elapsed));
@@ -133,7 +137,8 @@ impl Bench {
                 let environment = runner.environment(test, plan, mandatory);
                 let assignments: Vec<_> =
                     environment.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
-                let how = format!("{} {}", assignments.join(" "), program.display());
+                let command = runner.command(&program).join(" ");
+                let how = format!("{} {command}", assignments.join(" "));
                 (verdict, format!("run: {how}\nended: {}\n\n{}", run.finished.ending, run.finished.output))
             }
         };

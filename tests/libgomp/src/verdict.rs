@@ -43,11 +43,19 @@ pub enum Kernels {
     NoDriver,
 }
 
-/// The verdict on a test that gcc refused.
-pub fn on_refusal(plan: &Plan, output: &str) -> Verdict {
+/// The verdict on a test that a compiler refused.
+pub fn on_refusal(plan: &Plan, compiler: &str, output: &str) -> Verdict {
     match &plan.marks.compile {
         Some(reason) => Verdict::Marked(reason.clone()),
-        None => Verdict::Failed(format!("gcc: {}", telling_line(output))),
+        None => Verdict::Failed(format!("{compiler}: {}", telling_line(output))),
+    }
+}
+
+/// The verdict on a test of which the list says that clang's front end refuses it.
+pub fn on_refused_by_clang(reason: &str, is_refused: bool) -> Verdict {
+    match is_refused {
+        true => Verdict::Skipped(format!("clang refuses it: {reason}")),
+        false => Verdict::Failed(format!("clang takes it, and exceptions-clang.txt says: {reason}")),
     }
 }
 
@@ -111,7 +119,8 @@ fn without_reports(output: &str) -> String {
 
 /// The line of a program's output that says most about what went wrong.
 fn telling_line(output: &str) -> String {
-    const TELLING: [&str; 7] = ["gangway", "libgomp: ", "cannot find", "undefined", "rror", "ssert", "STOP"];
+    const TELLING: [&str; 8] =
+        ["gangway: ", "error: ", "libgomp: ", "cannot find", "undefined", "rror", "ssert", "STOP"];
     let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty());
     let telling = TELLING.iter().find_map(|word| lines().find(|line| line.contains(word)));
     let line = telling.or_else(|| lines().next_back()).unwrap_or("no output");
@@ -122,7 +131,7 @@ fn telling_line(output: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Kernels, Verdict, on_refusal, on_run};
+    use super::{Kernels, Verdict, on_refusal, on_refused_by_clang, on_run};
     use crate::execute::Run;
     use crate::plan::{Marks, Plan};
     use crate::process::{Ending, Finished};
@@ -181,8 +190,15 @@ mod tests {
             verdict(&plan, &run(Ending::Exit(0), "", Some(1))),
             Verdict::PassedThoughMarked("why".into())
         );
-        assert_eq!(on_refusal(&plan, "error"), Verdict::Marked("how".into()));
-        assert!(on_refusal(&Plan::default(), "error").is_failure());
+        assert_eq!(on_refusal(&plan, "gcc", "error"), Verdict::Marked("how".into()));
+        assert!(on_refusal(&Plan::default(), "gcc", "error").is_failure());
+    }
+
+    #[test]
+    fn what_clang_refuses_is_not_run_and_what_it_takes_is() {
+        let refused = on_refused_by_clang("a builtin of GCC's", true);
+        assert_eq!(refused, Verdict::Skipped("clang refuses it: a builtin of GCC's".into()));
+        assert!(on_refused_by_clang("a builtin of GCC's", false).is_failure());
     }
 
     #[test]

@@ -250,6 +250,7 @@ Arguments that Gangway understands:
   --print-flags[=compile|=link]
                             print the flags for a build system that calls the compiler itself
   -fopenacc                 compile OpenACC in C and C++: clang checks it and makes no code
+  -fopenacc-dim=G:W:L       gangs, workers and lanes of constructs that do not say how many
   -fopenacc-notes           say which levels loops have got, and where private variables are
   --emit-translated         print C or C++ as clang gets it: with OpenACC and with reverse offload,
                             which clang lacks, written as kernels and calls

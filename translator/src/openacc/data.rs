@@ -14,7 +14,7 @@ use crate::pragma::closing;
 
 impl Writer<'_> {
     /// The site of a directive, and what it asks of the launch: two declarations.
-    pub fn site(&self, directive: &Directive, names: &Names, launch: [&str; 3]) -> Written {
+    pub fn site(&self, directive: &Directive, names: &Names, launch: [&str; 4]) -> Written {
         let kind = match directive.name {
             Name::Parallel => "PARALLEL",
             Name::Kernels => "KERNELS",
@@ -34,14 +34,14 @@ impl Writer<'_> {
                 .map_or("-1".to_owned(), |range| format!("(int)({})", self.expression(&range, names))),
         };
         let on_host = compares_to_host(directive, &|range| self.expression(range, names));
-        let [gangs, workers, vector] = launch;
+        let [gangs, workers, vector, open] = launch;
         let function = self.index.function_at(directive.range.start);
         let function = function.map_or(String::new(), |function| function.node.name());
         let source = self.described(&function, directive.range.start);
         Ok(format!(
             "const struct __gangway_acc_site __acc_site = {{ {source}, __GANGWAY_ACC_{kind} }}; (void)__acc_site; \
              struct __gangway_acc_launch __acc_launch = {{ {asynchronous}, {on_host}, 0, {{ (unsigned)({gangs}), 0, 0 }}, \
-             (unsigned)({workers}), (unsigned)({vector}) }}; (void)__acc_launch; "
+             (unsigned)({workers}), (unsigned)({vector}), {open} }}; (void)__acc_launch; "
         ))
     }
 
@@ -112,7 +112,7 @@ impl Writer<'_> {
         let statement = self.statement(directive)?;
         let body = self.whole(statement);
         let items = items::read(directive, &self.index, self.text)?;
-        let site = self.site(directive, names, ["0", "0", "0"])?;
+        let site = self.site(directive, names, ["0"; 4])?;
         let (declared, count) = self.items(&items, names)?;
         let waits = self.waits(directive, names);
         let mut inner = names.clone();
@@ -152,7 +152,7 @@ impl Writer<'_> {
     /// `enter data`, `exit data`, `update`.
     pub fn unstructured(&mut self, directive: &Directive, names: &Names) -> Written {
         let items = items::read(directive, &self.index, self.text)?;
-        let site = self.site(directive, names, ["0", "0", "0"])?;
+        let site = self.site(directive, names, ["0"; 4])?;
         let (declared, count) = self.items(&items, names)?;
         let waits = self.waits(directive, names);
         let function = match directive.name {
@@ -166,7 +166,7 @@ impl Writer<'_> {
     }
 
     pub fn wait(&mut self, directive: &Directive, names: &Names) -> Written {
-        let site = self.site(directive, names, ["0", "0", "0"])?;
+        let site = self.site(directive, names, ["0"; 4])?;
         let argument = directive.argument.clone().unwrap_or_default();
         let items: Vec<_> =
             crate::pragma::split(&argument, ",").into_iter().filter(|item| !item.is_empty()).collect();
@@ -241,7 +241,7 @@ impl Writer<'_> {
             text += &format!("\n#pragma omp declare target({})\n", statics.join(", "));
         }
         if !locals.is_empty() {
-            let site = self.site(directive, names, ["0", "0", "0"])?;
+            let site = self.site(directive, names, ["0"; 4])?;
             let (declared, count) = self.items(&locals, names)?;
             let name = self.fresh("d", "declared");
             text += &format!(

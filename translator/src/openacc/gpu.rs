@@ -95,7 +95,7 @@ impl<'w> Writer<'w> {
         parameters: &[Variable],
     ) -> Written {
         let range = range_of(body).unwrap_or_default();
-        let sizes = Sizes { workers: None, lanes: None };
+        let sizes = Sizes { workers: None, lanes: None, open: false };
         let mut gpu = Gpu::new(self, assigned, sizes, range.clone());
         for parameter in parameters {
             // Those who call give all threads the same.
@@ -489,7 +489,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
 
     /// Whether a variable that a statement declares is used by code that stands apart from it.
     fn crosses(&self, node: Node<'w>, apart: Range<usize>, mode: Levels) -> bool {
-        if self.sizes == (Sizes { workers: Some(1), lanes: Some(1) }) && self.has_atomic_variable(node) {
+        if self.sizes == Sizes::ONE && self.has_atomic_variable(node) {
             return true;
         }
         if self.sizes.scope(mode) == Scope::Thread || apart.is_empty() {
@@ -545,7 +545,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let init = variable.initialiser.clone();
             let is_shared = self.is_shared(&variable, &self.inside.clone());
             self.note(&variable, is_shared, mode);
-            let alone = self.sizes == Sizes { workers: Some(1), lanes: Some(1) };
+            let alone = self.sizes == Sizes::ONE;
             if is_shared && (alone || self.sizes.scope(mode) != Scope::Thread) {
                 let (name, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
                 text += &declared;
@@ -892,7 +892,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             self.sizes.lanes.map_or("(long)__gangway_acc_lanes()".to_owned(), |lanes| lanes.to_string());
         let workers = self
             .sizes
-            .workers
+            .known_workers()
             .map_or("(long)__gangway_acc_workers()".to_owned(), |workers| workers.to_string());
         let mut share = Share::all();
         if levels.has(Levels::GANG) {

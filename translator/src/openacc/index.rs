@@ -54,8 +54,10 @@ pub struct Variable {
     pub name: String,
     pub key: Key,
     pub class: Class,
-    /// An array whose length is known when the program runs.
+    /// An array whose length is known when the program runs, or that of its rows.
     pub is_vla: bool,
+    /// What it consists of, or points to, if those are arrays of lengths that are known when the program runs.
+    pub rows: Option<Rows>,
     /// A reference of C++: the class is that of what it refers to.
     pub is_reference: bool,
     pub is_const: bool,
@@ -76,6 +78,15 @@ pub struct Variable {
     /// The bytes of its declarator, and of its initialiser behind `=`.
     pub range: Range<usize>,
     pub initialiser: Option<Range<usize>>,
+}
+
+/// Arrays in each other.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// How many are in each other.
+    pub depth: usize,
+    /// The type of what the innermost consists of.
+    pub element: String,
 }
 
 /// A call of a function by its name.
@@ -336,6 +347,31 @@ fn class(ty: Type<'_>) -> Class {
     }
 }
 
+/// Whether the length of an array, or of those in it, is known only when the program runs.
+fn has_unknown_length(ty: Type<'_>) -> bool {
+    match ty.kind() {
+        CXType_VariableArray => true,
+        CXType_ConstantArray => has_unknown_length(ty.canonical().element()),
+        _ => false,
+    }
+}
+
+fn rows(of: Type<'_>) -> Option<Rows> {
+    let row = match class(of) {
+        Class::Array => of.canonical().element(),
+        Class::Pointer => of.canonical().pointee(),
+        _ => return None,
+    };
+    if !has_unknown_length(row) {
+        return None;
+    }
+    let (mut depth, mut element) = (0, row);
+    while class(element) == Class::Array {
+        (depth, element) = (depth + 1, element.canonical().element());
+    }
+    Some(Rows { depth, element: element.spelling() })
+}
+
 fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
     let key = key_of(node)?;
     let range = range_of(node)?;
@@ -369,7 +405,8 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         name,
         key,
         class: if is_pointer { Class::Pointer } else { class(ty) },
-        is_vla: !is_pointer && ty.kind() == CXType_VariableArray,
+        is_vla: !is_pointer && has_unknown_length(ty),
+        rows: rows(ty),
         is_reference,
         is_const: ty.is_const(),
         is_restrict: ty.is_restrict() || is_pointer && text[range.clone()].contains("restrict"),

@@ -9,7 +9,8 @@
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
 //! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
-//! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it.
+//! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it, [`rows`]
+//!    what becomes of arrays whose rows have no length that is known.
 //! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
 //!    [`reduction`]s. [`cpu`] writes that for processors. [`data`] writes the other directives,
 //!    [`routine`] functions that devices call.
@@ -32,6 +33,7 @@ mod notes;
 mod reduction;
 mod region;
 mod routine;
+mod rows;
 mod share;
 mod source;
 mod writer;
@@ -64,11 +66,15 @@ pub fn may_concern(text: &[u8]) -> bool {
     text.windows(4).any(|part| part == b"acc " || part == b"acc\t")
 }
 
-/// Translates a file. `None`: it has no directive.
+/// Translates a file. `None`: it has no directive. `dimensions` are the gangs, workers and lanes of constructs
+/// that do not say how many.
 ///
 /// # Errors
 /// What is wrong with the source, or what cannot be translated in it.
-pub fn translate(request: &Request<'_>) -> std::result::Result<Option<Result>, Error> {
+pub fn translate(
+    request: &Request<'_>,
+    dimensions: [Option<u64>; 3],
+) -> std::result::Result<Option<Result>, Error> {
     let parsed = parsing(request);
     let parse = |source: &Source| {
         let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
@@ -90,6 +96,7 @@ pub fn translate(request: &Request<'_>) -> std::result::Result<Option<Result>, E
         return Err(Error::Clang(errors));
     }
     let mut writer = Writer::new(&source, &unit, request.identity);
+    writer.dimensions = dimensions;
     let text = writer.file().map_err(|complaint| source.error(&complaint))?;
     let notes = writer.notes.into_notes(&source);
     let text = format!("{HEADER}# 1 \"{}\"\n{text}", display(request.file));

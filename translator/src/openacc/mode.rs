@@ -11,6 +11,8 @@ use super::nest::Levels;
 pub struct Sizes {
     pub workers: Option<u64>,
     pub lanes: Option<u64>,
+    /// Nobody has said how many workers: where the program runs there may be fewer than `workers`.
+    pub open: bool,
 }
 
 /// Lanes that act together without a barrier of the block.
@@ -41,6 +43,13 @@ pub enum Since {
 }
 
 impl Sizes {
+    pub const ONE: Self = Self { workers: Some(1), lanes: Some(1), open: false };
+
+    /// How many workers there are, where it is known for certain.
+    pub const fn known_workers(self) -> Option<u64> {
+        if self.open { None } else { self.workers }
+    }
+
     /// The threads for which one computes in a mode.
     pub const fn scope(self, mode: Levels) -> Scope {
         let lanes = match self.lanes {

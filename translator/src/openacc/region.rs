@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use super::directive::{Clause, Directive, Name, bytes};
 use super::header;
-use super::index::{Class, Doing, Key, Variable, range_of};
+use super::index::{Class, Doing, Key, Rows, Variable, range_of};
 use super::items::{self, Item};
 use super::mode::{Sizes, WARP};
 use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
+use super::rows;
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -82,6 +83,11 @@ impl<'w> Writer<'w> {
             }
         };
         let captured = self.captured(directive, &body, &reductions, &private);
+        for variable in captured.iter().filter(|variable| variable.rows.is_some()) {
+            for used in self.index.uses_in(&body).filter(|used| used.key == variable.key) {
+                rows::check(self.text, &used.range, &variable.name)?;
+            }
+        }
         let mut found = self.reaches(directive, &body, &captured, &reductions, names)?;
         let value = |name: &str, level: &str| {
             let said =
@@ -97,7 +103,7 @@ impl<'w> Writer<'w> {
         let gangs = match value("num_gangs", "gang") {
             Some(value) if !single && !is_in_order => value,
             _ if single || is_in_order || !assigned.all.has(Levels::GANG) => "1".to_owned(),
-            _ => "0".to_owned(),
+            _ => self.dimensions[0].unwrap_or(0).to_string(),
         };
         let known = |size: Option<u64>, name: &str, level: &str| match size {
             Some(size) => size.to_string(),
@@ -108,7 +114,8 @@ impl<'w> Writer<'w> {
             Some(lanes) => lanes.to_string(),
             None => format!("((unsigned)({}) + 31u) / 32u * 32u", known(None, "vector_length", "vector")),
         };
-        let site = self.site(directive, names, [&gangs, &workers, &lanes])?;
+        let open = if sizes.open { "1" } else { "0" };
+        let site = self.site(directive, names, [&gangs, &workers, &lanes, open])?;
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
         let mut region = Region {
@@ -217,8 +224,9 @@ impl<'w> Writer<'w> {
     /// How many workers and lanes there are, where it is known now. Lanes are whole warps, as with GCC.
     fn sizes(&self, directive: &Directive, body: &Range<usize>, assigned: &Assigned) -> Sizes {
         if directive.name == Name::Serial {
-            return Sizes { workers: Some(1), lanes: Some(1) };
+            return Sizes::ONE;
         }
+        let [_, default_workers, default_lanes] = self.dimensions;
         let number = |range: Range<usize>| self.number(&range);
         let value = |name: &str, level: &str| {
             directive.value(name).or_else(|| self.said_by_loops(directive, body, assigned, level))
@@ -226,9 +234,8 @@ impl<'w> Writer<'w> {
         let has_lanes = assigned.all.has(Levels::VECTOR);
         let lanes = match value("vector_length", "vector") {
             _ if !has_lanes => Some(1),
-            Some(range) => {
-                number(range).map(|lanes| if lanes <= 1 { lanes.max(1) } else { lanes.div_ceil(32) * 32 })
-            }
+            Some(range) => number(range).map(whole_warps),
+            None if default_lanes.is_some() => default_lanes.map(whole_warps),
             None if assigned.separate_workers => Some(LANES),
             None => {
                 let alone = assigned
@@ -242,17 +249,23 @@ impl<'w> Writer<'w> {
             }
         };
         let has_workers = assigned.all.has(Levels::WORKER);
-        let workers = match value("num_workers", "worker") {
+        let clause = value("num_workers", "worker");
+        let open = has_workers && clause.is_none() && default_workers.is_none() && assigned.separate_workers;
+        let workers = match clause {
             _ if !has_workers => Some(1),
             // Each worker of several warps has a barrier of its own, and there are 15.
             Some(range) if lanes.is_none_or(|lanes| lanes > WARP) => {
                 number(range).map(|workers| workers.min(WORKERS_WITH_BARRIERS))
             }
             Some(range) => number(range),
+            None if default_workers.is_some() && lanes.is_none_or(|lanes| lanes > WARP) => {
+                default_workers.map(|workers| workers.min(WORKERS_WITH_BARRIERS))
+            }
+            None if default_workers.is_some() => default_workers,
             None if assigned.separate_workers => Some(WORKERS),
             None => Some(1),
         };
-        Sizes { workers, lanes }
+        Sizes { workers, lanes, open }
     }
 
     /// A number that is spelt as such.
@@ -470,7 +483,16 @@ impl<'w> Writer<'w> {
             let device_pointer =
                 explicit.iter().any(|item| item.kind == "DEVICEPTR" && item.key == Some(variable.key));
             if first_private.contains(&variable.key) || device_pointer {
-                reaching.first_private.push(host_name(variable, outer));
+                let object = host_name(variable, outer);
+                match &variable.rows {
+                    Some(rows) if variable.class == Class::Pointer => {
+                        let name = self.fresh("m", &variable.name);
+                        let elements = reaching.declare_rows(&name, &object, &object, rows);
+                        self.elements.insert(elements.clone(), rows.depth);
+                        reaching.names.insert(variable.key, elements);
+                    }
+                    _ => reaching.first_private.push(object),
+                }
                 continue;
             }
             let is_copied = is_reduced
@@ -542,6 +564,14 @@ impl<'w> Writer<'w> {
         }
         let name = self.fresh("m", &variable.name);
         let object = host_name(variable, outer);
+        if let Some(rows) = &variable.rows {
+            let pointer = format!("__gangway_acc_moved(&{object}[0], __acc_items[{at}])");
+            let elements = reaching.declare_rows(&name, &object, &pointer, rows);
+            self.elements.insert(elements.clone(), rows.depth);
+            reaching.names.insert(variable.key, elements);
+            reaching.bound.push(variable.key);
+            return;
+        }
         // clang cannot pass a pointer to an array of unknown length: its first element does as well.
         let is_pointee = is_pointee || variable.is_vla;
         let address = match (is_pointee, variable.is_vla) {
@@ -553,6 +583,11 @@ impl<'w> Writer<'w> {
         reaching.names.insert(variable.key, if is_pointee { name } else { format!("{name}[0]") });
         reaching.bound.push(variable.key);
     }
+}
+
+/// Lanes, which are one or fill warps.
+fn whole_warps(lanes: u64) -> u64 {
+    if lanes <= 1 { 1 } else { lanes.div_ceil(WARP) * WARP }
 }
 
 /// The name of a variable outside of the construct.
@@ -587,6 +622,14 @@ struct Reaching {
 }
 
 impl Reaching {
+    /// A variable whose rows have lengths that are known when the program runs; what stands for it.
+    fn declare_rows(&mut self, name: &str, object: &str, pointer: &str, rows: &Rows) -> String {
+        let (text, names, elements) = rows::declared(name, object, pointer, rows);
+        self.declarations.push(text);
+        self.first_private.extend(names);
+        elements
+    }
+
     fn declare(&mut self, name: &str, address: &str, item: usize) {
         self.declarations.push(format!(
             "__auto_type {name} = __gangway_acc_moved({address}, __acc_items[{item}]); (void){name}; "

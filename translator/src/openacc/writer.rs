@@ -8,6 +8,7 @@ use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
 use super::nest::Levels;
 use super::notes::Notes;
+use super::rows;
 use super::source::Source;
 use crate::ast::{Node, Unit};
 use crate::error::Complaint;
@@ -34,12 +35,16 @@ pub struct Writer<'w> {
     pub notes: Notes,
     /// What has been found of loops that do not say whether their iterations are independent.
     pub independent: HashMap<usize, Result<Independent, Reason>>,
+    /// Gangs, workers and lanes of constructs that do not say how many, where the command line does.
+    pub dimensions: [Option<u64>; 3],
     /// Parts of declarations that are replaced.
     exposed: Vec<(Range<usize>, String)>,
     /// Variables in clauses of the data constructs around (section 2.6.2: visible data clauses).
     pub visible: Vec<Key>,
     /// What is wrong in routines, which are looked at before the text around them.
     pub complaints: Vec<Complaint>,
+    /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
+    pub elements: HashMap<String, usize>,
     counter: usize,
 }
 
@@ -71,9 +76,11 @@ impl<'w> Writer<'w> {
             bound: HashMap::new(),
             notes: Notes::default(),
             independent: HashMap::new(),
+            dimensions: [None; 3],
             exposed: Vec::new(),
             visible: Vec::new(),
             complaints: Vec::new(),
+            elements: HashMap::new(),
             counter: 0,
         };
         writer.find_routines(unit.root());
@@ -151,8 +158,10 @@ impl<'w> Writer<'w> {
         code: For,
     ) -> String {
         for found in self.index.uses_in(&range) {
-            if let Some(name) = names.get(&found.key) {
-                edits.push((found.range.clone(), name.clone()));
+            match names.get(&found.key).map(|name| (name, self.elements.get(name))) {
+                Some((name, Some(depth))) => edits.extend(rows::edits(self.text, &found.range, name, *depth)),
+                Some((name, None)) => edits.push((found.range.clone(), name.clone())),
+                None => {}
             }
         }
         if let Some(this) = names.get(&THIS) {

@@ -4,7 +4,6 @@ use super::dimensions::{self, Dimensions};
 use super::kinds;
 use super::variadic::List;
 use crate::abi::{kind, launch, openacc_flags};
-use crate::debug;
 use crate::libgomp::{Body, Libgomp};
 use crate::table::Table;
 use crate::words::WORDS;
@@ -15,7 +14,7 @@ use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::failure::{done, mistake};
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
-use gangway_openacc::{device, queues};
+use gangway_openacc::{debug, device, queues};
 use gangway_runtime::{Device, Result, Shape};
 use std::cell::Cell;
 
@@ -146,7 +145,7 @@ fn run(
     let kernel = RUNTIME.questions_about(device, host, &site)?;
     let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host))?;
     let [gangs, workers, vector] = dimensions.unwrap_or_else(|why| mistake(format_args!("{why}")));
-    debug::openacc(&kernel, [gangs, workers, vector]);
+    debug::launch(&kernel, [gangs, workers, vector]);
     let shape = || format!("NumGangs={gangs}");
     let construct = Construct::region(device, &site, "Entering OpenACC compute region", table, shape);
     let shape = Shape { teams: [gangs, 1, 1], thread_limit: [vector, workers, 1], ..Shape::default() };

@@ -7,19 +7,11 @@
 
 use crate::abi::PtxFunction;
 use gangway_backend::Occupancy;
+pub(crate) use gangway_openacc::dimensions::Dimensions;
+use gangway_openacc::dimensions::{GANGS, VECTOR, WORKERS, WORKERS_WITH_BARRIERS, check, in_environment};
 use gangway_runtime::{KernelQuestions, Result};
 use std::collections::HashMap;
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-
-const GANGS: usize = 0;
-const WORKERS: usize = 1;
-const VECTOR: usize = 2;
-
-/// Workers of a gang whose vectors are longer than a warp: each needs a barrier of its own.
-const WORKERS_WITH_BARRIERS: u32 = 15;
-
-/// Gangs, workers, and the length of vectors; 0 where that is open.
-pub type Dimensions = [u32; 3];
 
 /// What kernels have been compiled for, by image and host address.
 type Fixed = HashMap<usize, (usize, Dimensions)>;
@@ -59,25 +51,6 @@ pub(crate) fn remove(image: usize) {
 /// What a kernel has been compiled for.
 pub(crate) fn fixed(host: usize) -> Dimensions {
     read().get(&host).map_or([0; 3], |(_, dimensions)| *dimensions)
-}
-
-/// `GOMP_OPENACC_DIM`: numbers between colons, each of which may be left out.
-fn in_environment() -> Dimensions {
-    static KNOWN: OnceLock<Dimensions> = OnceLock::new();
-    *KNOWN.get_or_init(|| std::env::var("GOMP_OPENACC_DIM").map_or([0; 3], |text| parse(&text)))
-}
-
-/// Numbers up to the first that is none.
-fn parse(text: &str) -> Dimensions {
-    let mut dimensions = [0; 3];
-    for (dimension, number) in dimensions.iter_mut().zip(text.split(':')) {
-        match number.trim().parse() {
-            Ok(value) => *dimension = value,
-            Err(_) if number.is_empty() => {}
-            Err(_) => break,
-        }
-    }
-    dimensions
 }
 
 /// The dimensions of a launch.
@@ -122,40 +95,11 @@ fn fill(dimensions: Dimensions, defaults: Dimensions, occupancy: Option<Occupanc
     prefer(dimensions, [gangs, workers, warp])
 }
 
-/// Whether a gang can have so many threads.
-fn check(kernel: &str, [_, workers, vector]: Dimensions, most: u32) -> std::result::Result<(), String> {
-    if workers.saturating_mul(vector) > most {
-        return Err(format!(
-            "The Nvidia accelerator has insufficient resources to launch '{kernel}' with num_workers = \
-             {workers} and vector_length = {vector}\n  help: compile the region with 'num_workers = x and \
-             vector_length = y', or the program with '-fopenacc-dim=:x:y', where x * y <= {most}"
-        ));
-    }
-    if workers > WORKERS_WITH_BARRIERS && vector > 32 {
-        return Err(format!(
-            "The Nvidia accelerator has insufficient barrier resources to launch '{kernel}' with num_workers = \
-             {workers} and vector_length = {vector}\n  help: compile the region with 'num_workers = x' where \
-             x <= {WORKERS_WITH_BARRIERS}, or with 'vector_length = 32'"
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const BUSY: Option<Occupancy> = Some(Occupancy { teams: 4, threads: 1024, warp: 32 });
-
-    #[test]
-    fn the_variable_has_numbers_between_colons() {
-        assert_eq!(parse("32:8:64"), [32, 8, 64]);
-        assert_eq!(parse(":8"), [0, 8, 0]);
-        assert_eq!(parse("16::32"), [16, 0, 32]);
-        assert_eq!(parse("16:x:32"), [16, 0, 0]);
-        assert_eq!(parse(""), [0; 3]);
-        assert_eq!(parse("1:2:3:4"), [1, 2, 3]);
-    }
 
     #[test]
     fn what_is_open_follows_the_device() {
@@ -166,14 +110,6 @@ mod tests {
         assert_eq!(fill([0, 0, 512], [0; 3], BUSY), [256, 2, 512]);
         assert_eq!(fill([0; 3], [10, 4, 128], BUSY), [10, 4, 32]);
         assert_eq!(fill([0, 3, 0], [0; 3], None), [1, 3, 1]);
-    }
-
-    #[test]
-    fn what_cannot_be_launched_is_refused() {
-        assert!(check("k", [1, 32, 32], 1024).is_ok());
-        assert!(check("k", [1, 33, 32], 1024).unwrap_err().contains("x * y <= 1024"));
-        assert!(check("k", [1, 16, 64], 1024).unwrap_err().contains("barrier"));
-        assert!(check("k", [1, u32::MAX, u32::MAX], 1024).is_err());
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct AccLaunch {
     pub workers: u32,
     /// Lanes of a worker.
     pub vector: u32,
+    /// Not 0: no clause says how many workers, and the kernel runs with fewer, too.
+    pub open: u32,
 }
 
 /// The number of no device: the launch is of the compute construct that the thread has begun.

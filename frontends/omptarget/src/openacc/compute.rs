@@ -6,13 +6,20 @@ use crate::libomp::Libomp;
 use crate::words::WORDS;
 use gangway_frontend::construct::{Construct, complete};
 use gangway_frontend::guard::guard;
+use gangway_frontend::message;
 use gangway_frontend::state::RUNTIME;
-use gangway_openacc::device_type::SYNC;
+use gangway_openacc::device_type::{DeviceType, SYNC};
+use gangway_openacc::dimensions::{self, GANGS, WORKERS};
+use gangway_openacc::failure::mistake;
 use gangway_openacc::profiling::{self, Event, Scope, Span};
-use gangway_openacc::{device, queues, thread};
+use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::num::NonZeroU32;
+
+/// So many threads every device can have in a gang.
+const THREADS: u32 = 512;
 
 thread_local! {
     /// The constructs that this thread is in: what runs on the host may have others in it.
@@ -24,6 +31,8 @@ struct Open {
     structured: Structured,
     scope: Scope,
     span: Span,
+    /// The workers that its kernel has been compiled for.
+    workers: u32,
 }
 
 /// Begins a compute construct: makes its data present and says where it is.
@@ -42,13 +51,26 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
         let current = device::current::<Libomp>();
         let mut scope = device::scope(&current, SYNC);
         let span = scope.start(Event::ComputeConstructStart, profiling::Construct::Parallel, false);
-        scope.set_asynchronous(launch.asynchronous);
         let device = device_for(launch);
-        scope.begin_data();
+        let workers = launch.workers;
+        // What the host computes is not in a queue, and has its data there.
+        if device.is_some() {
+            scope.set_asynchronous(launch.asynchronous);
+            scope.begin_data();
+        } else {
+            scope.set_device_type(DeviceType::Host as i32);
+        }
         let structured = Structured::begin(site, device, items, launch.asynchronous);
         find(device, items);
         if device.is_some() {
             launch.device = LAUNCH as i32;
+            let defaults = dimensions::in_environment();
+            if launch.gangs[0] == 0 {
+                launch.gangs[0] = defaults[GANGS];
+            }
+            if launch.open != 0 && defaults[WORKERS] != 0 {
+                launch.workers = defaults[WORKERS];
+            }
         } else {
             // A gang is a thread of the host's, which does the work of its workers and lanes.
             launch.device = LAUNCH_ON_HOST as i32;
@@ -59,7 +81,7 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
             (launch.workers, launch.vector) = (1, 1);
             thread::bind_to_host();
         }
-        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span }));
+        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span, workers }));
     });
 }
 
@@ -95,11 +117,11 @@ pub(crate) fn launch(number: i64, host: usize, items: &impl Items, shape: &Shape
     let of_construct = OPEN.with_borrow(|open| {
         open.last().and_then(|open| {
             let structured = &open.structured;
-            Some((structured.device?, structured.site, structured.asynchronous))
+            Some((structured.device?, structured.site, structured.asynchronous, open.workers))
         })
     });
-    let Some((device, site, asynchronous)) = of_construct else { return true };
-    if let Err(mut error) = run(device, site, asynchronous, host, items, shape) {
+    let Some((device, site, asynchronous, workers)) = of_construct else { return true };
+    if let Err(mut error) = run(device, site, asynchronous, host, items, shape, workers) {
         error.explain(Some(device), items, |remedy| WORDS.remedy(remedy));
         failed(&error);
     }
@@ -118,14 +140,26 @@ fn run(
     host: usize,
     items: &impl Items,
     shape: &Shape,
+    compiled_for: u32,
 ) -> Result<()> {
     let mut shape = *shape;
-    let threads = shape.thread_limit[0].saturating_mul(shape.thread_limit[1]);
-    if shape.teams[0] == 0 {
+    let [vector, workers, _] = shape.thread_limit;
+    let may_be_too_many = workers > compiled_for || vector.saturating_mul(workers) > THREADS;
+    if shape.teams[0] == 0 || may_be_too_many || message::is_debug() {
         let kernel = RUNTIME.questions_about(device, host, &site)?;
-        // Where nobody says how many gangs there are: all that the device runs at once. One without
-        // blocks of threads knows itself.
-        shape.teams[0] = kernel.occupancy(threads.max(1))?.map_or(0, |occupancy| occupancy.teams.max(1));
+        let most = kernel.limits.threads.map_or(u32::MAX, NonZeroU32::get);
+        if let Err(why) = dimensions::check(kernel.name, [0, workers, vector], most) {
+            mistake(format_args!("{why}"));
+        }
+        // More workers than it has room for the variables of it does not need.
+        shape.thread_limit[1] = workers.min(compiled_for);
+        let threads = shape.thread_limit[0].saturating_mul(shape.thread_limit[1]).max(1);
+        if shape.teams[0] == 0 {
+            // Where nobody says how many gangs there are: all that the device runs at once. One without
+            // blocks of threads knows itself.
+            shape.teams[0] = kernel.occupancy(threads)?.map_or(0, |occupancy| occupancy.teams.max(1));
+        }
+        debug::launch(&kernel, [shape.teams[0], shape.thread_limit[1], vector]);
     }
     let told = || format!("NumGangs={}", shape.teams[0]);
     let construct = Construct::region(device, &site, "Entering OpenACC compute region", items, told);

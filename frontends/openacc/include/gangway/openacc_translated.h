@@ -17,8 +17,9 @@ struct __gangway_acc_site { const char *source; unsigned construct; };
 /* A list item: its first byte and its bytes, where the pointer is that is attached to it, what is done, what it is called
    (";name;file;line;column;;"); and, as an answer, where it is on the device. */
 struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; unsigned kind, flags; const char *label; void *device; };
-/* The queue, whether the host computes; as an answer the number for `device`; gangs, workers and lanes. */
-struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector; };
+/* The queue, whether the host computes; as an answer the number for `device`; gangs, workers and lanes; whether there may
+   be fewer workers than that. */
+struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector, open; };
 void __gangway_acc_compute_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_compute_end(void);
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */

@@ -38,6 +38,8 @@ const DONE: [(&str, bool); 10] = [
 
 /// Compiles sources with what OpenACC's constructs have become in their place.
 pub fn compile(language: Language, compiler: &Path, request: &Request, mut command: Command) -> Outcome {
+    // Sources without a directive may call routines.
+    command.args(headers()?);
     let only_looks = ["-E", "-M", "-MM"].iter().any(|option| request.words.iter().any(|word| word == option));
     if only_looks {
         return execute(command.args(&request.rest), compiler);
@@ -62,6 +64,17 @@ pub fn compile(language: Language, compiler: &Path, request: &Request, mut comma
     rest.extend(["-w".into(), "-Wno-error".into(), "-nogpuinc".into()]);
     let translation = Translation { files: files.into_iter().map(|found| found.file).collect() };
     translation.compile(command, &rest)
+}
+
+/// The options for the version of OpenACC and for its headers.
+fn headers() -> Result<Vec<OsString>, Failure> {
+    let headers = Toolkit::headers_of_translated()?;
+    let openacc = headers.join("gangway/openacc");
+    let mut options = ["-U_OPENACC", OPENACC].map(OsString::from).to_vec();
+    for folder in [headers, openacc] {
+        options.extend(["-idirafter".into(), folder.into()]);
+    }
+    Ok(options)
 }
 
 /// Prints what clang gets instead of the sources.
@@ -89,23 +102,19 @@ fn translated(
     request: &Request,
 ) -> Result<Vec<openacc::Result>, Failure> {
     let reading = Reading::of(language, &request.words);
+    let dimensions = request.openacc_dimensions.as_deref().map_or(Ok([None; 3]), dimensions)?;
     let mut found = Vec::new();
     for (source, is_cxx) in &reading.sources {
         let mut arguments: Vec<OsString> = vec![compiler.into()];
         let mine = |word: &&OsString| {
             word.to_str().is_some_and(|word| {
-                matches!(word, "-fopenacc" | "-fopenacc-notes") || word.starts_with("--param=")
+                matches!(word, "-fopenacc" | "-fopenacc-notes")
+                    || ["--param=", "-fopenacc-dim="].iter().any(|option| word.starts_with(option))
             })
         };
         arguments.extend(reading.arguments.iter().filter(|word| !mine(word)).cloned());
         arguments.extend(dependencies(&request.words, source));
-        arguments.extend(["-U_OPENACC", OPENACC, "-idirafter"].map(OsString::from));
-        let headers = Toolkit::headers_of_translated()?;
-        arguments.extend([
-            headers.clone().into(),
-            "-idirafter".into(),
-            headers.join("gangway/openacc").into(),
-        ]);
+        arguments.extend(headers()?);
         arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
         let identity = identity_of(source, request)?;
@@ -115,8 +124,8 @@ fn translated(
             is_cxx: *is_cxx,
             identity,
         };
-        let result =
-            openacc::translate(&request).map_err(|error| Failure::new(FAILURE, error.to_string()))?;
+        let result = openacc::translate(&request, dimensions)
+            .map_err(|error| Failure::new(FAILURE, error.to_string()))?;
         found.extend(result);
     }
     let quiet = request.words.iter().any(|word| word == "-w");
@@ -137,6 +146,29 @@ fn translated(
         return Err(Failure::new(FAILURE, "there are warnings, and -Werror makes them errors"));
     }
     Ok(found)
+}
+
+/// `-fopenacc-dim=`: numbers between colons, each of which may be left out; `-` leaves it open, too.
+fn dimensions(text: &str) -> Result<[Option<u64>; 3], Failure> {
+    let mut found = [None; 3];
+    let parts: Vec<&str> = text.split(':').collect();
+    let read = |part: &&str| match *part {
+        "" | "-" => Some(None),
+        number => number.parse().ok().filter(|&number: &u64| number > 0).map(Some),
+    };
+    let numbers: Option<Vec<_>> = parts.iter().map(read).collect();
+    match numbers {
+        Some(numbers) if numbers.len() <= found.len() => {
+            found[..numbers.len()].copy_from_slice(&numbers);
+            Ok(found)
+        }
+        _ => Err(Failure::new(
+            FAILURE,
+            format!(
+                "-fopenacc-dim={text}: write gangs, workers and lanes with colons between, as in 32:4:64"
+            ),
+        )),
+    }
 }
 
 /// What has the preprocessor write which files a source depends on, where that is asked for: it reads them, and
@@ -189,4 +221,19 @@ fn without(arguments: &[OsString], options: &[(&str, bool)]) -> Vec<OsString> {
         }
     }
     rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dimensions;
+
+    #[test]
+    fn dimensions_have_colons_between() {
+        assert_eq!(dimensions("32").unwrap(), [Some(32), None, None]);
+        assert_eq!(dimensions(":2:128").unwrap(), [None, Some(2), Some(128)]);
+        assert_eq!(dimensions("-:-:64").unwrap(), [None, None, Some(64)]);
+        for wrong in ["x", "0", "1:2:3:4", "-1", "1:2:3:"] {
+            assert!(dimensions(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub struct Request {
     pub openacc: bool,
     /// What OpenACC's loops and variables have become is to be said.
     pub openacc_notes: bool,
+    /// How many gangs, workers and lanes constructs of OpenACC have that do not say it (`-fopenacc-dim=`).
+    pub openacc_dimensions: Option<String>,
     /// Kernels of CUDA's language are for LLVM's offloading, and so for Gangway (`-foffload-via-llvm`).
     pub kernel_language: bool,
     /// Images are to be LLVM bitcode, compiled when the program runs (`-fopenmp-target-jit`).
@@ -219,6 +221,9 @@ impl Request {
             self.triples = Some(items(list));
         } else if let Some(list) = option.strip_prefix("--offload-arch=") {
             architectures.extend::<Vec<_>>(items(list));
+            return true;
+        } else if let Some(dimensions) = option.strip_prefix("-fopenacc-dim=") {
+            self.openacc_dimensions = Some(dimensions.to_owned());
             return true;
         } else if let Some(release) = option.strip_prefix("--llvm=") {
             self.llvm = Some(release.to_owned());
