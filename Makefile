@@ -76,6 +76,10 @@ bench-gpu: build ## Measure target regions on a GPU, or on the virtual one; writ
 bench-gomp: bootstrap-bench build ## Compare GCC's programs under libgomp and under Gangway; writes docs/benchmarks-gomp.md
 	cargo run --release -p gangway-bench --bin gangway-bench-gomp
 
+.PHONY: bench-openacc
+bench-openacc: build ## Compare OpenACC through clang with GCC's and with OpenMP; writes docs/benchmarks-openacc.md
+	cargo run --release -p gangway-bench --bin gangway-bench-openacc
+
 .PHONY: bench-host-calls
 bench-host-calls: build ## Compare host calls with the protocol of libgomp; writes docs/benchmarks-host-calls.md
 	cargo run --release -p gangway-bench --bin gangway-bench-host-calls

@@ -7,7 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 /// Variables that would change what is measured.
-const FOREIGN_PREFIXES: [&str; 6] = ["OMP_", "KMP_", "LIBOMPTARGET_", "GANGWAY_", "OMPT_", "LD_"];
+const FOREIGN_PREFIXES: [&str; 8] =
+    ["ACC_", "GOMP_", "OMP_", "KMP_", "LIBOMPTARGET_", "GANGWAY_", "OMPT_", "LD_"];
 
 /// A command that sees none of the variables that would change what is measured.
 pub fn undisturbed(program: &Path) -> Command {

@@ -1,0 +1,28 @@
+#include "nbody.h"
+
+static void enter(void) {
+#pragma acc enter data copyin(x, y, z) create(fx, fy, fz)
+}
+
+static void run(void) {
+#pragma acc parallel loop gang default(present)
+  for (int i = 0; i < BODIES; ++i) {
+    float sx = 0, sy = 0, sz = 0;
+#pragma acc loop vector reduction(+ : sx, sy, sz)
+    for (int j = 0; j < BODIES; ++j) {
+      float dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i];
+      float square = dx * dx + dy * dy + dz * dz + 0.01f;
+      float force = 1 / (square * sqrtf(square));
+      sx += force * dx;
+      sy += force * dy;
+      sz += force * dz;
+    }
+    fx[i] = sx;
+    fy[i] = sy;
+    fz[i] = sz;
+  }
+}
+
+static void leave(void) {
+#pragma acc exit data copyout(fx, fy, fz) delete (x, y, z)
+}

@@ -1,0 +1,57 @@
+/* What the programs of `make bench-openacc` have in common. A problem (NAME.h) has its data and its
+ * check, and a form of it (NAME_acc.c, NAME_omp.c) the regions. The data stays on the device; a pass
+ * computes everything once. The first pass compiles the kernels and is not counted. */
+#ifndef GANGWAY_BENCH_TIMING_H
+#define GANGWAY_BENCH_TIMING_H
+
+#include "../programs/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PASSES = 7 };
+
+/* Of the problem. */
+static void prepare(void);
+static void check(void);
+
+/* Of the form: data to the device, one pass, results back. */
+static void enter(void);
+static void run(void);
+static void leave(void);
+
+static unsigned random_state = 1;
+
+static inline unsigned random_bits(void) {
+  random_state = random_state * 1664525u + 1013904223u;
+  return random_state >> 8;
+}
+
+/* Between 0 and 1. */
+static inline float random_number(void) { return (float)random_bits() / (1 << 24); }
+
+/* Sums in another order differ in their last digits. */
+static inline void require_near(double found, double expected, double tolerance) {
+  if (!(fabs(found - expected) <= tolerance * (1 + fabs(expected)))) {
+    fprintf(stderr, "benchmark is wrong: %.9g on the device, %.9g on the host\n", found, expected);
+    exit(1);
+  }
+}
+
+int main(void) {
+  prepare();
+  enter();
+  run();
+  double samples[PASSES];
+  for (int pass = 0; pass < PASSES; ++pass) {
+    double start = now_ns();
+    run();
+    samples[pass] = now_ns() - start;
+  }
+  leave();
+  check();
+  print_samples(samples, PASSES);
+  return 0;
+}
+
+#endif
