@@ -15,11 +15,12 @@ use clang_sys::*;
 
 use super::directive::{Directive, Name};
 use super::index::{Class, Doing, Key, Variable, range_of};
-use super::mode::{Scope, Since, Sizes, WORKERS};
+use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
 use super::reduction::{self, Reduction};
 use super::region::Region;
 use super::share::{Share, Tiles, numbers};
+use super::slab::Memory;
 use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -36,6 +37,7 @@ struct Gpu<'g, 'w> {
     registers: Vec<Variable>,
     /// Variables that are the same in all threads of a scope, always.
     uniform: HashSet<Key>,
+    memory: Memory,
 }
 
 impl<'w> Writer<'w> {
@@ -83,7 +85,8 @@ impl<'w> Writer<'w> {
             }
             text += &gpu.by_one(all, Levels::NONE);
         }
-        Ok(text)
+        let (memory, sizes) = (std::mem::take(&mut gpu.memory), gpu.sizes);
+        Ok(memory.around(text, sizes, self))
     }
 
     /// The body of a routine for GPUs, which threads of a mode call together.
@@ -106,6 +109,10 @@ impl<'w> Writer<'w> {
             }
         }
         let text = gpu.statements(&[body], mode, &mut Names::new())?;
+        if let Some(at) = gpu.memory.too_large() {
+            let message = "this variable is too large for shared memory, in a routine that threads share";
+            return Err(Complaint::new(at, message));
+        }
         Ok(text + &gpu.wait(mode))
     }
 }
@@ -120,6 +127,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             inside,
             registers: Vec::new(),
             uniform: HashSet::new(),
+            memory: Memory::default(),
         }
     }
 
@@ -350,6 +358,24 @@ impl<'g, 'w> Gpu<'g, 'w> {
     }
 
     /// Memory of a gang's, or of each worker's: what stands for it, and its declaration.
+    /// What stands for a variable that threads share, and its declaration: in shared memory, or in a gang's part
+    /// of device memory if there is no room for it.
+    fn in_memory_of_all(&mut self, variable: &Variable, mode: Levels) -> (String, String) {
+        let of_workers = mode.has(Levels::WORKER) && self.sizes.workers != Some(1);
+        let workers = if of_workers { Some(self.sizes.workers.unwrap_or(WORKERS)) } else { None };
+        if self.memory.takes(variable, workers) {
+            return self.in_shared_memory(&variable.ty, &variable.name, mode);
+        }
+        let at = variable.range.start;
+        let message =
+            format!("variable '{}' is in device memory: shared memory has no room for it", variable.name);
+        self.writer.notes.say(at, message);
+        let name = self.writer.fresh("s", &variable.name);
+        let place = self.memory.add(variable, &name, workers);
+        let ty = &variable.ty;
+        (format!("{name}[0]"), format!("__typeof__({ty}) *const {name} = {place}; (void){name}; "))
+    }
+
     fn in_shared_memory(&mut self, ty: &str, of: &str, mode: Levels) -> (String, String) {
         let name = self.writer.fresh("s", of);
         let (count, at) = match mode.has(Levels::WORKER) && self.sizes.workers != Some(1) {
@@ -547,7 +573,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             self.note(&variable, is_shared, mode);
             let alone = self.sizes == Sizes::ONE;
             if is_shared && (alone || self.sizes.scope(mode) != Scope::Thread) {
-                let (name, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
+                let (name, declared) = self.in_memory_of_all(&variable, mode);
                 text += &declared;
                 names.insert(variable.key, name.clone());
                 if let Some(init) = init {
@@ -637,7 +663,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let is_shared = self.is_shared(variable, range) && self.sizes.scope(mode) != Scope::Thread;
         self.note(variable, is_shared, mode);
         if is_shared {
-            let (name, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
+            let (name, declared) = self.in_memory_of_all(variable, mode);
             names.insert(variable.key, name);
             return declared;
         }
@@ -944,7 +970,14 @@ impl<'g, 'w> Gpu<'g, 'w> {
             if workers { format!("(__gangway_acc_workers() * {per_worker})") } else { per_worker.clone() };
         let worker =
             if workers { format!("__gangway_acc_worker() * {per_worker} + ") } else { String::new() };
-        let row = format!("__typeof__({})[32]", one.variable.ty);
+        // As many as there are warps, or workers.
+        let warps = self.sizes.lanes.map(|lanes| lanes.div_ceil(WARP));
+        let rows = if workers {
+            warps.zip(self.sizes.workers).map(|(warps, workers)| warps * workers)
+        } else {
+            warps
+        };
+        let row = format!("__typeof__({})[{}]", one.variable.ty, rows.unwrap_or(WORKERS));
         let (slots, declared) = self.in_shared_memory(&row, &one.variable.name, mode);
         let barrier = self.sizes.scope(mode).barrier();
         let put = one.each(|of, _| format!("{} = {};", of(&format!("{slots}[__acc_w]")), of(name)));

@@ -73,6 +73,8 @@ pub struct Variable {
     pub is_of_its_unit: bool,
     /// A number that is known when it is compiled: no use needs the variable.
     pub is_constant: bool,
+    /// How large it is, if that is known.
+    pub bytes: Option<u64>,
     /// The numbers that an object consists of, if it consists of nothing else and all can be named.
     pub numbers: Option<Vec<Member>>,
     /// The bytes of its declarator, and of its initialiser behind `=`.
@@ -414,6 +416,7 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         ty: spelling,
         is_static: node.is_static(),
         is_of_its_unit: node.is_of_its_unit(),
+        bytes: if is_pointer { None } else { ty.size() },
         numbers: if class(ty) == Class::Record { numbers(ty) } else { None },
         is_constant: node.kind() == CXCursor_VarDecl && node.is_constant_number(),
         range,

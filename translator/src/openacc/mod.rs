@@ -12,7 +12,7 @@
 //! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it, [`rows`]
 //!    what becomes of arrays whose rows have no length that is known.
 //! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
-//!    [`reduction`]s. [`cpu`] writes that for processors. [`data`] writes the other directives,
+//!    [`reduction`]s, and what is too large for shared memory ([`slab`]). [`cpu`] writes that for processors. [`data`] writes the other directives,
 //!    [`routine`] functions that devices call.
 //!
 //! [`notes`] are for users who want to know what has become of their loops and variables.
@@ -35,6 +35,7 @@ mod region;
 mod routine;
 mod rows;
 mod share;
+mod slab;
 mod source;
 mod writer;
 

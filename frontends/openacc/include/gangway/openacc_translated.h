@@ -71,6 +71,18 @@ __GANGWAY_ACC_INLINE void __gangway_acc_worker_barrier(void) {
   if (lanes > 32) __nvvm_barrier_sync_cnt(1 + __gangway_acc_worker(), lanes);
   else if (lanes > 1) __nvvm_bar_warp_sync(0xffffffffu);
 }
+/* A part of device memory for a gang: the first that is free. One thread of the gang calls these. */
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_take(unsigned *taken, unsigned parts) {
+  unsigned part = __gangway_acc_gang() % parts;
+  while (__nvvm_atom_cas_gen_i((int *)&taken[part], 0, 1) != 0)
+    part = (part + 1) % parts;
+  __nvvm_membar_gl();
+  return part;
+}
+__GANGWAY_ACC_INLINE void __gangway_acc_leave(unsigned *taken, unsigned part) {
+  __nvvm_membar_gl();
+  (void)__nvvm_atom_xchg_gen_i((int *)&taken[part], 0);
+}
 /* Words of other lanes. No local variable here has its address taken: clang would have the device runtime make room
    for it, which bare kernels have not started. */
 typedef int __gangway_acc_word __attribute__((may_alias, aligned(4)));
