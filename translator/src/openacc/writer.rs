@@ -1,6 +1,6 @@
 //! The file as it becomes: text that is kept, with names replaced, and directives that are translated.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::directive::{Directive, Name};
@@ -29,6 +29,8 @@ pub struct Writer<'w> {
     pub index: Index<'w>,
     pub directives: HashMap<usize, &'w Directive>,
     pub routines: HashMap<Key, Levels>,
+    /// Functions that there are not on the host.
+    pub nohost: HashSet<Key>,
     /// Functions of another name on GPUs.
     pub bound: HashMap<Key, String>,
     pub notes: Notes,
@@ -70,6 +72,7 @@ impl<'w> Writer<'w> {
             index,
             directives,
             routines: HashMap::new(),
+            nohost: HashSet::new(),
             bound: HashMap::new(),
             notes: Notes::default(),
             dimensions: [None; 3],
