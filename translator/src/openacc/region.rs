@@ -417,10 +417,12 @@ impl<'w> Writer<'w> {
                 || self.visible.contains(&variable.key)
                 // A scalar of `kernels` comes back (section 2.5.3).
                 || directive.name == Name::Kernels && !variable.is_const && self.is_written(variable, body);
+            // A pointer that a data construct around has on the device, and not what it leads to.
+            let is_itself = self.visible_pointers.contains(&variable.key) && self.is_written(variable, body);
             let by_value = !is_copied && matches!(variable.class, Class::Scalar | Class::Dependent);
             if by_value {
                 reaching.first_private.push(host_name(variable, outer));
-            } else if variable.class == Class::Pointer && !is_reduced {
+            } else if variable.class == Class::Pointer && !is_reduced && !is_itself {
                 let at = reaching.items.len();
                 reaching.items.push(implicit(
                     "NO_CREATE",

@@ -40,6 +40,8 @@ pub struct Writer<'w> {
     exposed: Vec<(Range<usize>, String)>,
     /// Variables in clauses of the data constructs around (section 2.6.2: visible data clauses).
     pub visible: Vec<Key>,
+    /// Those of them that are named as a whole.
+    pub visible_pointers: Vec<Key>,
     /// What is wrong in routines, which are looked at before the text around them.
     pub complaints: Vec<Complaint>,
     /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
@@ -78,6 +80,7 @@ impl<'w> Writer<'w> {
             dimensions: [None; 3],
             exposed: Vec::new(),
             visible: Vec::new(),
+            visible_pointers: Vec::new(),
             complaints: Vec::new(),
             elements: HashMap::new(),
             counter: 0,
