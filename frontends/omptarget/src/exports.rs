@@ -74,7 +74,7 @@ export! {
 }
 
 export! {
-    noting acc_compute: __gangway_acc_compute_begin, __gangway_acc_compute_end;
+    noting acc_compute: __gangway_acc_compute_begin, __gangway_acc_compute_end, __gangway_acc_nohost;
     acc_compute: __gangway_acc_apart;
     acc_constructs:
         __gangway_acc_data_begin, __gangway_acc_data_end, __gangway_acc_enter_data, __gangway_acc_exit_data,

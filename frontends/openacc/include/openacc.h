@@ -107,5 +107,7 @@ int acc_on_device(acc_device_t) __GANGWAY_ACC_NOTHROW;
 
 #ifdef __cplusplus
 }
+/* With GCC's header a number does, too. */
+static inline int acc_on_device(int type) { return acc_on_device(static_cast<acc_device_t>(type)); }
 #endif
 #endif

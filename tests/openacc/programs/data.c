@@ -73,6 +73,11 @@ static int addresses(void) {
 #pragma acc data no_create(n) if (n > 2)
   shares = n;
   CHECK(shares == 3);
+  char *itself = 0;
+#pragma acc data copyout(itself)
+#pragma acc serial
+  itself = (char *)5;
+  CHECK(itself == (char *)5);
   free(copy);
   return 0;
 }

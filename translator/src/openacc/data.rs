@@ -138,12 +138,19 @@ impl Writer<'_> {
                 &format!("__gangway_acc_data_begin(&__acc_site, __acc_items, {count}, &__acc_launch); ");
             after += "__gangway_acc_data_end(); ";
         }
-        let visible = self.visible.len();
+        let visible = (self.visible.len(), self.visible_pointers.len());
         if directive.name == Name::Data {
+            let is_whole = |item: &&Item| {
+                item.is_variable
+                    && item.sections.is_empty()
+                    && matches!(item.kind, "COPY" | "COPYIN" | "COPYOUT" | "CREATE")
+            };
+            self.visible_pointers.extend(items.iter().filter(is_whole).filter_map(|item| item.key));
             self.visible.extend(items.iter().filter(|item| item.is_variable).filter_map(|item| item.key));
         }
         let text = self.host(body.clone(), &inner);
-        self.visible.truncate(visible);
+        self.visible.truncate(visible.0);
+        self.visible_pointers.truncate(visible.1);
         let text = text?;
         let marker = self.source.marker(body.start);
         Ok((body.end, format!("{before}{marker}{text} {after}}}")))

@@ -102,7 +102,7 @@ impl<'w> Writer<'w> {
         let mut gpu = Gpu::new(self, assigned, sizes, range.clone());
         for parameter in parameters {
             // Those who call give all threads the same.
-            if gpu.is_written(parameter, &range) {
+            if gpu.is_written(parameter, &range) && !parameter.is_const {
                 gpu.registers.push(parameter.clone());
             } else if parameter.class == Class::Scalar {
                 gpu.uniform.insert(parameter.key);

@@ -7,7 +7,7 @@ use super::directive::{Clause, Directive, Name, bytes};
 use super::header;
 use super::index::{Class, Doing, Key, Rows, Variable, range_of};
 use super::items::{self, Item};
-use super::mode::{Sizes, WARP};
+use super::mode::{self, Sizes, WARP};
 use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
 use super::rows;
@@ -21,6 +21,8 @@ const LANES: u64 = WARP;
 const LANES_OF_ONE_LOOP: u64 = 128;
 /// The most workers whose lanes are several warps.
 const WORKERS_WITH_BARRIERS: u64 = 15;
+/// The most threads of a gang.
+const THREADS: u64 = 1024;
 /// Workers of a gang where no clause says how many.
 const WORKERS: u64 = 4;
 
@@ -253,16 +255,12 @@ impl<'w> Writer<'w> {
         let open = has_workers && clause.is_none() && default_workers.is_none() && assigned.separate_workers;
         let workers = match clause {
             _ if !has_workers => Some(1),
-            // Each worker of several warps has a barrier of its own, and there are 15.
-            Some(range) if lanes.is_none_or(|lanes| lanes > WARP) => {
-                number(range).map(|workers| workers.min(WORKERS_WITH_BARRIERS))
+            // More than a gang can have are a slip, as with GCC.
+            Some(range) => number(range).map(|workers| workers.min(most_workers(lanes))),
+            None if default_workers.is_some() => {
+                default_workers.map(|workers| workers.min(most_workers(lanes)))
             }
-            Some(range) => number(range),
-            None if default_workers.is_some() && lanes.is_none_or(|lanes| lanes > WARP) => {
-                default_workers.map(|workers| workers.min(WORKERS_WITH_BARRIERS))
-            }
-            None if default_workers.is_some() => default_workers,
-            None if assigned.separate_workers => Some(WORKERS),
+            None if assigned.separate_workers => Some(WORKERS.min(most_workers(lanes))),
             None => Some(1),
         };
         Sizes { workers, lanes, open }
@@ -499,10 +497,12 @@ impl<'w> Writer<'w> {
                 || self.visible.contains(&variable.key)
                 // A scalar of `kernels` comes back (section 2.5.3).
                 || directive.name == Name::Kernels && !variable.is_const && self.is_written(variable, body);
+            // A pointer that a data construct around has on the device, and not what it leads to.
+            let is_itself = self.visible_pointers.contains(&variable.key) && self.is_written(variable, body);
             let by_value = !is_copied && matches!(variable.class, Class::Scalar | Class::Dependent);
             if by_value {
                 reaching.first_private.push(host_name(variable, outer));
-            } else if variable.class == Class::Pointer && !is_reduced {
+            } else if variable.class == Class::Pointer && !is_reduced && !is_itself {
                 let at = reaching.items.len();
                 reaching.items.push(implicit(
                     "NO_CREATE",
@@ -587,7 +587,16 @@ impl<'w> Writer<'w> {
 
 /// Lanes, which are one or fill warps.
 fn whole_warps(lanes: u64) -> u64 {
-    if lanes <= 1 { 1 } else { lanes.div_ceil(WARP) * WARP }
+    if lanes <= 1 { 1 } else { (lanes.div_ceil(WARP) * WARP).min(THREADS) }
+}
+
+/// The most workers of so many lanes. Each worker of several warps has a barrier of its own.
+fn most_workers(lanes: Option<u64>) -> u64 {
+    match lanes {
+        Some(..=WARP) => mode::WORKERS,
+        Some(lanes) => (THREADS / lanes).clamp(1, WORKERS_WITH_BARRIERS),
+        None => WORKERS_WITH_BARRIERS,
+    }
 }
 
 /// The name of a variable outside of the construct.

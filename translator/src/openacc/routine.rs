@@ -9,7 +9,7 @@ use clang_sys::*;
 use super::directive::{Directive, Name};
 use super::index::{Key, Variable, key_of, range_of};
 use super::nest::{self, Assigned, Levels};
-use super::writer::{Names, Writer};
+use super::writer::{For, Names, Writer};
 use crate::ast::Node;
 
 /// A declaration of a function.
@@ -68,6 +68,9 @@ impl<'w> Writer<'w> {
             };
             let Some(about) = about else { continue };
             self.routines.insert(about.key, level(directive));
+            if directive.clause("nohost").is_some() {
+                self.nohost.insert(about.key);
+            }
             if let Some(bind) = directive.clause("bind").and_then(|clause| clause.tokens.as_deref()?.first())
             {
                 self.bound.insert(about.key, bind.text.trim_matches('"').to_owned());
@@ -113,13 +116,24 @@ impl<'w> Writer<'w> {
             else {
                 continue;
             };
-            let Some(levels) = self.routines.get(&function.key).copied().filter(|levels| !levels.is_empty())
-            else {
-                continue;
+            let Some(levels) = self.routines.get(&function.key).copied() else { continue };
+            let is_nohost = self.nohost.contains(&function.key);
+            let text = match levels.is_empty() {
+                true if !is_nohost => continue,
+                true => Some(self.plain(body.clone(), &Names::new(), For::Host)),
+                false => self.routine_body(function.node, function.body, levels),
             };
-            if let Some(text) = self.routine_body(function.node, function.body, levels) {
-                edits.push((body, text));
+            let Some(mut text) = text else { continue };
+            if is_nohost {
+                let name = super::quoted(&function.node.name());
+                text = format!(
+                    "{{\n#if __GANGWAY_ACC_GPU || defined(__GANGWAY_ACC_PROCESSORS)\n{}{text}\n#else\n\
+                     __gangway_acc_nohost({name});\n#endif\n}}{}",
+                    self.source.marker(body.start),
+                    self.source.marker(body.end)
+                );
             }
+            edits.push((body, text));
         }
         edits
     }

@@ -1,6 +1,6 @@
 //! The file as it becomes: text that is kept, with names replaced, and directives that are translated.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::dependence::{Independent, Reason};
@@ -30,6 +30,8 @@ pub struct Writer<'w> {
     pub index: Index<'w>,
     pub directives: HashMap<usize, &'w Directive>,
     pub routines: HashMap<Key, Levels>,
+    /// Functions that there are not on the host.
+    pub nohost: HashSet<Key>,
     /// Functions of another name on GPUs.
     pub bound: HashMap<Key, String>,
     pub notes: Notes,
@@ -41,6 +43,8 @@ pub struct Writer<'w> {
     exposed: Vec<(Range<usize>, String)>,
     /// Variables in clauses of the data constructs around (section 2.6.2: visible data clauses).
     pub visible: Vec<Key>,
+    /// Those of them that are named as a whole.
+    pub visible_pointers: Vec<Key>,
     /// What is wrong in routines, which are looked at before the text around them.
     pub complaints: Vec<Complaint>,
     /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
@@ -73,12 +77,14 @@ impl<'w> Writer<'w> {
             index,
             directives,
             routines: HashMap::new(),
+            nohost: HashSet::new(),
             bound: HashMap::new(),
             notes: Notes::default(),
             independent: HashMap::new(),
             dimensions: [None; 3],
             exposed: Vec::new(),
             visible: Vec::new(),
+            visible_pointers: Vec::new(),
             complaints: Vec::new(),
             elements: HashMap::new(),
             counter: 0,

@@ -15,7 +15,7 @@ use gangway_openacc::profiling::{self, Event, Scope, Span};
 use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::RefCell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::num::NonZeroU32;
 
 /// So many threads every device can have in a gang.
@@ -106,6 +106,21 @@ pub extern "C" fn __gangway_acc_compute_end() {
         open.structured.end();
         open.scope.end_data();
         open.scope.end(Event::ComputeConstructEnd, &mut open.span);
+    });
+}
+
+/// The host has called a routine whose directive says `nohost`.
+///
+/// # Safety
+/// Called by translated code: the name is a constant of the program.
+pub unsafe extern "C" fn __gangway_acc_nohost(name: *const c_char) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        mistake(format_args!(
+            "the host has called routine {name}, whose directive says nohost\n  \
+             help: run the construct that calls it on a device, or leave nohost out"
+        ));
     });
 }
 

@@ -32,6 +32,8 @@ void __gangway_acc_update(const struct __gangway_acc_site *, struct __gangway_ac
 void __gangway_acc_host_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_wait(const struct __gangway_acc_site *, int, int, const int *);
 void __gangway_acc_wait_clause(const struct __gangway_acc_site *, int, int, const int *);
+/* The host has called a routine that it does not have: ends the program. */
+void __gangway_acc_nohost(const char *) __attribute__((noreturn));
 static inline void __gangway_acc_declare_end(int *unused) { (void)unused; __gangway_acc_data_end(); }
 #ifdef __cplusplus
 }

@@ -45,10 +45,15 @@ pub fn compile(language: Language, compiler: &Path, request: &Request, mut comma
         return execute(command.args(&request.rest), compiler);
     }
     let files = translated(language, compiler, request)?;
+    let target = Target::asked(request);
+    if target.cpu {
+        // Routines with `nohost` are for processors as devices, too.
+        command.arg("-D__GANGWAY_ACC_PROCESSORS");
+    }
     if !request.openmp {
         command.arg("-fopenmp");
     }
-    if request.links && Target::asked(request).gpu() {
+    if request.links && target.gpu() {
         for word in WITHOUT_OPENMP_OPT {
             command.arg("-Xlinker").arg(format!("--device-linker={GPU_TRIPLE}={word}"));
         }
