@@ -25,6 +25,11 @@ use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
 use crate::error::Complaint;
 
+/// Where a variable has become private, and why it does not matter to whom, in notes.
+const IN_BLOCK: &str = "declared in block";
+const IN_CLAUSE: &str = "in 'private' clause";
+const NOT_ADDRESSABLE: &str = "not addressable";
+
 /// A text for GPUs, while it is written.
 struct Gpu<'g, 'w> {
     writer: &'g mut Writer<'w>,
@@ -563,6 +568,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
             else {
                 return self.refuse(node, "this declaration");
             };
+            if variable.is_static {
+                self.note(&variable, IN_BLOCK, Err("static"));
+            }
             if variable.is_reference || variable.is_static || variable.is_constant {
                 text += &self.writer.plain(range, names, For::Gpus);
                 text.push('\n');
@@ -570,7 +578,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             }
             let init = variable.initialiser.clone();
             let is_shared = self.is_shared(&variable, &self.inside.clone());
-            self.note(&variable, is_shared, mode);
+            self.note(&variable, IN_BLOCK, if is_shared { Ok(mode) } else { Err(NOT_ADDRESSABLE) });
             let alone = self.sizes == Sizes::ONE;
             if is_shared && (alone || self.sizes.scope(mode) != Scope::Thread) {
                 let (name, declared) = self.in_memory_of_all(&variable, mode);
@@ -625,28 +633,25 @@ impl<'g, 'w> Gpu<'g, 'w> {
         Ok(text)
     }
 
-    fn note(&mut self, variable: &Variable, is_shared: bool, mode: Levels) {
+    /// Says whether it matters to which level a variable belongs, or why not.
+    fn note(&mut self, variable: &Variable, place: &str, level: Result<Levels, &str>) {
         let at = variable.range.start;
         let name = &variable.name;
-        if !is_shared {
-            self.writer.notes.say(
-                at,
-                format!("variable '{name}' declared in block isn't candidate for adjusting OpenACC privatization level: not addressable"),
-            );
-            return;
-        }
+        let candidate = "candidate for adjusting OpenACC privatization level";
+        let mode = match level {
+            Ok(mode) => mode,
+            Err(reason) => {
+                self.writer.notes.say(at, format!("variable '{name}' {place} isn't {candidate}: {reason}"));
+                return;
+            }
+        };
+        self.writer.notes.say(at, format!("variable '{name}' {place} is {candidate}"));
         let level = match self.sizes.scope(mode) {
             Scope::Thread => "vector",
             Scope::Gang => "gang",
             _ if mode.has(Levels::WORKER) => "worker",
             _ => "gang",
         };
-        self.writer.notes.say(
-            at,
-            format!(
-                "variable '{name}' declared in block is candidate for adjusting OpenACC privatization level"
-            ),
-        );
         self.writer
             .notes
             .say(at, format!("variable '{name}' adjusted for OpenACC privatization level: '{level}'"));
@@ -661,7 +666,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         names: &mut Names,
     ) -> String {
         let is_shared = self.is_shared(variable, range) && self.sizes.scope(mode) != Scope::Thread;
-        self.note(variable, is_shared, mode);
+        self.note(variable, IN_CLAUSE, if is_shared { Ok(mode) } else { Err(NOT_ADDRESSABLE) });
         if is_shared {
             let (name, declared) = self.in_memory_of_all(variable, mode);
             names.insert(variable.key, name);
