@@ -5,6 +5,7 @@
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 #[allow(clippy::wildcard_imports, reason = "dozens of names of libclang's")]
 use clang_sys::*;
@@ -97,6 +98,18 @@ impl Poly {
     pub fn is_positive_or_zero(&self, positive: &BTreeSet<Key>) -> bool {
         self.0.iter().all(|(product, factor)| *factor > 0 && product.iter().all(|key| positive.contains(key)))
     }
+}
+
+/// The expression with these bytes, below a node.
+pub fn expression<'u>(node: Node<'u>, wanted: &Range<usize>) -> Option<Node<'u>> {
+    let range = range_of(node)?;
+    if node.is_expression() && range == *wanted {
+        return Some(node);
+    }
+    if range.start > wanted.start || range.end < wanted.end {
+        return None;
+    }
+    node.children().into_iter().find_map(|child| expression(child, wanted))
 }
 
 /// What variables stand for in an expression: `None` for those whose value is not known.

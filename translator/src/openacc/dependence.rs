@@ -391,17 +391,7 @@ impl<'l, 'w> Loop<'l, 'w> {
 
     /// The expression with these bytes.
     fn expression(&mut self, node: Node<'w>, range: &Range<usize>) -> Option<Poly> {
-        fn find<'w>(node: Node<'w>, wanted: &Range<usize>) -> Option<Node<'w>> {
-            let range = range_of(node)?;
-            if node.is_expression() && range == *wanted {
-                return Some(node);
-            }
-            if range.start > wanted.start || range.end < wanted.end {
-                return None;
-            }
-            node.children().into_iter().find_map(|child| find(child, wanted))
-        }
-        let found = find(node, range)?;
+        let found = affine::expression(node, range)?;
         let text = self.writer.text;
         affine::read(found, text, self)
     }
@@ -795,8 +785,7 @@ impl<'w> Values<'w> for Loop<'_, 'w> {
         if self.range.contains(&key) || variable.is_reference || !node.ty().is_integer() {
             return None;
         }
-        let constant = variable.initialiser.clone().filter(|_| variable.is_constant);
-        let constant = constant.and_then(|range| self.writer.text.get(range)?.trim().parse().ok());
+        let constant = self.writer.constant(key);
         Some(constant.map_or_else(|| Poly::variable(key), Poly::number))
     }
 }

@@ -15,6 +15,7 @@ use clang_sys::*;
 
 use super::directive::{Directive, Name};
 use super::index::{Class, Doing, Key, Variable, range_of};
+use super::loops::Counts;
 use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
 use super::reduction::{self, Reduction};
@@ -850,7 +851,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let bounds = whole.start..heads.last().map_or(whole.end, |head| head.body.start);
             text += &self.entered(&bounds, mode, names, &own);
         }
-        let (before, total) = self.writer.counts(&heads, names);
+        let Counts { declared: before, total } = self.writer.counts(&heads, names);
         text += &before;
         let mut names = names.clone();
         let mut copies: Vec<(Reduction, String, String)> = Vec::new();
@@ -863,15 +864,20 @@ impl<'g, 'w> Gpu<'g, 'w> {
         for (one, _, name) in &copies {
             names.insert(one.variable.key, name.clone());
         }
-        let tiles = Tiles::of(self.writer, directive, levels, &names);
+        let tiles = Tiles::of(self.writer, directive, levels, total.is_narrow, &names);
         let (total, shared) = match &tiles {
             Some(tiles) => (tiles.total(), tiles.levels),
             None => (total, levels),
         };
-        let share = match self.writer.chunk(directive, &total, &names) {
+        let share = match self.writer.chunk(directive, &total.text, &names) {
             Some(chunk) if shared.has(Levels::GANG) => {
                 let within = self.share(shared.without(Levels::GANG));
-                self.share(Levels::GANG).in_chunks(&within, "__acc_k", &total, &chunk)
+                self.share(Levels::GANG).in_chunks(&within, "__acc_k", &total.text, &chunk)
+            }
+            // Loops of gangs alone take turns: their iterations may be of different length.
+            None if shared.has(Levels::GANG) && shared != Levels::GANG => {
+                let within = self.share(shared.without(Levels::GANG));
+                self.share(Levels::GANG).in_one_piece(&within, "__acc_k", &total)
             }
             _ => self.share(shared).head("__acc_k", &total),
         };

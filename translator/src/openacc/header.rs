@@ -27,6 +27,8 @@ pub struct Header {
     /// What is added, or taken away.
     pub step: Option<Range<usize>>,
     pub descends: bool,
+    /// How often it runs, if that is known now.
+    pub iterations: Option<u64>,
     pub body: Range<usize>,
 }
 
@@ -79,7 +81,7 @@ impl Header {
         let (order, last) =
             compared(condition, &variable).ok_or("compares its variable with a value that stays the same")?;
         let (step, descends) = stepped(increment, &variable).ok_or("adds a value that stays the same")?;
-        Ok(Self { variable, at, declared, first, last, order, step, descends, body: 0..0 })
+        Ok(Self { variable, at, declared, first, last, order, step, descends, iterations: None, body: 0..0 })
     }
 }
 

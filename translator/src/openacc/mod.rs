@@ -27,6 +27,7 @@ mod header;
 mod index;
 mod items;
 mod kernels;
+mod loops;
 mod mode;
 mod nest;
 mod notes;

@@ -3,8 +3,10 @@
 
 use super::directive::{Directive, bytes};
 use super::header::Header;
+use super::loops::Total;
 use super::nest::Levels;
 use super::writer::{Names, Writer};
+use crate::lexer::Token;
 
 /// Which iterations are a thread's: the first one, and how far it is to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +37,36 @@ impl Share {
     }
 
     /// The head of the loop over these iterations.
-    pub fn head(&self, counter: &str, total: &str) -> String {
+    pub fn head(&self, counter: &str, Total { text, is_narrow }: &Total) -> String {
         let Self { first, stride } = self;
-        format!("for (long {counter} = {first}; {counter} < {total}; {counter} += {stride})")
+        if !is_narrow {
+            return format!("for (long {counter} = {first}; {counter} < {text}; {counter} += {stride})");
+        }
+        // Neither is more than there are iterations, so that their sum is of 32 bits.
+        let most = |value: &str| format!("__gangway_acc_most({value}, {text})");
+        format!(
+            "for (unsigned {counter} = {}, {counter}_d = {}; {counter} < {text}; {counter} += {counter}_d)",
+            most(first),
+            most(stride)
+        )
+    }
+
+    /// The head of a loop over one part of the iterations, which follow each other, and in it over those that are
+    /// `within` it: what stands side by side in memory is one gang's, as with GCC and with OpenMP.
+    pub fn in_one_piece(&self, within: &Self, counter: &str, Total { text, is_narrow }: &Total) -> String {
+        let Self { first, stride } = self;
+        let Self { first: begin, stride: step } = within;
+        let (ty, most) = match is_narrow {
+            true => ("unsigned", "__gangway_acc_most"),
+            false => ("long", "__gangway_acc_least"),
+        };
+        // Whole rounds of the threads that share it.
+        format!(
+            "const long __acc_q = {step}, __acc_g = {stride} * __acc_q; \
+             const long __acc_c = ({text} + __acc_g - 1) / __acc_g * __acc_q; \
+             const {ty} __acc_b = {most}({first} * __acc_c, {text}), __acc_e = {most}(__acc_b + __acc_c, {text}); \
+             for ({ty} {counter} = __acc_b + {begin}; {counter} < __acc_e; {counter} += {step})"
+        )
     }
 
     /// The heads of loops over chunks of iterations, and in each over those that are `within` it. `chunk`
@@ -75,32 +104,48 @@ pub struct Tiles {
     /// The levels that share the elements of a tile.
     elements: Levels,
     count: usize,
+    is_narrow: bool,
 }
 
 /// What `*` stands for as the size of tiles.
 const TILE: u64 = 8;
+/// Tiles of more are counted in 64 bits.
+const LARGE: u64 = 64;
 
 impl Tiles {
     /// The tiles of a directive's loops. Gangs share the tiles, and lanes the elements of each; workers
     /// share the elements if lanes do not.
-    pub fn of(writer: &Writer<'_>, directive: &Directive, levels: Levels, names: &Names) -> Option<Self> {
+    pub fn of(
+        writer: &Writer<'_>,
+        directive: &Directive,
+        levels: Levels,
+        is_narrow: bool,
+        names: &Names,
+    ) -> Option<Self> {
         let sizes = directive.clause("tile")?.items();
         let mut declared = String::new();
+        let known = |size: &[Token]| match size {
+            [star] if star.is("*") => Some(TILE),
+            size => writer.number(&bytes(size)?),
+        };
+        let is_small = |size: &&[Token]| known(size).is_some_and(|size| size <= LARGE);
+        let is_narrow = is_narrow && sizes.iter().all(is_small);
+        let ty = if is_narrow { "unsigned" } else { "long" };
         for (at, size) in sizes.iter().enumerate() {
             let size = match &size[..] {
                 [star] if star.is("*") => TILE.to_string(),
                 size => writer.expression(&bytes(size)?, names),
             };
             declared += &format!(
-                "const long __acc_t{at} = {size}; \
-                 const long __acc_m{at} = (__acc_n{at} + __acc_t{at} - 1) / __acc_t{at}; "
+                "const {ty} __acc_t{at} = {size}; \
+                 const {ty} __acc_m{at} = (__acc_n{at} + __acc_t{at} - 1) / __acc_t{at}; "
             );
         }
         let elements = match levels.has(Levels::VECTOR) {
             true => levels & Levels::VECTOR,
             false => levels & Levels::WORKER,
         };
-        Some(Self { declared, levels: levels.without(elements), elements, count: sizes.len() })
+        Some(Self { declared, levels: levels.without(elements), elements, count: sizes.len(), is_narrow })
     }
 
     pub const fn element_levels(&self) -> Levels {
@@ -108,13 +153,13 @@ impl Tiles {
     }
 
     /// How many tiles there are.
-    pub fn total(&self) -> String {
-        self.product(0, "m")
+    pub fn total(&self) -> Total {
+        Total { text: self.product(0, "m"), is_narrow: self.is_narrow }
     }
 
     /// How many elements a tile has.
-    pub fn elements(&self) -> String {
-        self.product(0, "t")
+    pub fn elements(&self) -> Total {
+        Total { text: self.product(0, "t"), is_narrow: self.is_narrow }
     }
 
     /// The numbers of the iterations that element `__acc_j` of tile `__acc_k` is.

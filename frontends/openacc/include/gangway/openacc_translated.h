@@ -49,6 +49,9 @@ template <class T, unsigned long N> static inline void **__gangway_acc_pointer_(
 #define __gangway_acc_moved(p, item) ((__typeof__(p))__gangway_acc_shift(p, item))
 #define __gangway_acc_pointer(e) ((void **)__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0])), &(e), (void *)0))
 #endif
+/* A number that is not below zero, or what is the most. */
+#define __gangway_acc_most(number, most) ((number) < (long)(most) ? (unsigned)(number) : (unsigned)(most))
+#define __gangway_acc_least(one, other) ((one) < (other) ? (one) : (other))
 #if defined(__NVPTX__)
 #define __GANGWAY_ACC_GPU 1
 #define __GANGWAY_ACC_INLINE static __attribute__((always_inline, unused, nothrow)) inline
