@@ -77,6 +77,20 @@ fn load() -> Result<(), Error> {
     Err(Error::Library(format!("reverse offload needs libclang 22 or 23, and this is {version}; {advice}")))
 }
 
+/// Loads the library while something else is done: that takes as long as a small file does. What fails here
+/// fails again, and is told, where the library is needed.
+pub fn load_meanwhile<R>(work: impl FnOnce() -> R) -> R {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            if load().is_ok() {
+                // It stays when this thread ends, and the next thread finds it loaded.
+                std::mem::forget(get_library());
+            }
+        });
+        work()
+    })
+}
+
 /// # Safety
 /// The string is libclang's, and nobody's else.
 unsafe fn owned(string: CXString) -> String {

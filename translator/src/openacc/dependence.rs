@@ -20,21 +20,9 @@ use super::affine::{self, Poly, Values};
 use super::directive::{Directive, Name};
 use super::header::Header;
 use super::index::{Class, Doing, Key, Variable, key_of, range_of};
-use super::nest::Iterations;
+use super::nest::{Independent, Iterations, Reason};
 use super::writer::Writer;
 use crate::ast::Node;
-
-/// What makes the iterations of loops independent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Independent {
-    /// Variables whose values are put together, with the operators.
-    pub reductions: Vec<(Key, &'static str)>,
-    /// Variables that lead to data which must not overlap.
-    pub apart: BTreeSet<(Key, Key)>,
-}
-
-/// Why it is not so: what a note says.
-pub type Reason = String;
 
 /// Functions that change nothing and read nothing but their arguments; `f` and `l` may follow.
 const PURE: [&str; 42] = [

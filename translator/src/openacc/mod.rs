@@ -44,7 +44,7 @@ use std::path::Path;
 
 pub use notes::Note;
 
-use crate::ast::Unit;
+use crate::ast::{Unit, load_meanwhile};
 use crate::error::Error;
 use crate::{Request, Translated};
 use source::Source;
@@ -82,7 +82,7 @@ pub fn translate(
         let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
         Unit::parse(&parsed, &unsaved)
     };
-    let mut source = Source::read(&request.arguments, request.is_cxx)?;
+    let mut source = load_meanwhile(|| Source::read(&request.arguments, request.is_cxx))?;
     if source.directives.is_empty() {
         return Ok(None);
     }

@@ -1,6 +1,6 @@
 //! The loops of a construct as a tree, and which levels of parallelism each gets.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
@@ -113,6 +113,18 @@ pub enum Iterations {
     /// share a loop inside of it.
     InOrder,
 }
+
+/// What makes the iterations of loops independent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Independent {
+    /// Variables whose values are put together, with the operators.
+    pub reductions: Vec<(Key, &'static str)>,
+    /// Variables that lead to data which must not overlap.
+    pub apart: BTreeSet<(Key, Key)>,
+}
+
+/// Why it is not so: what a note says.
+pub type Reason = String;
 
 /// What a construct's loops have been given.
 #[derive(Debug, Default)]

@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::dependence::{Independent, Reason};
 use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
-use super::nest::Levels;
+use super::nest::{Independent, Levels, Reason};
 use super::notes::Notes;
 use super::rows;
 use super::source::Source;
