@@ -93,10 +93,13 @@ fn run(arguments: &Arguments) -> Result<bool> {
     rules.check(&tests, arguments.release)?;
     for test in &mut tests {
         let options = rules.options(test);
-        let output = rules.output(test).map(str::to_owned);
+        let (output, fails) = (rules.output(test).map(str::to_owned), rules.has_to_fail(test));
         if let Decision::Run(plan) = &mut test.decision {
-            // One that expects nothing on this device goes on expecting nothing.
-            plan.output = plan.output.take().map(|own| output.unwrap_or(own));
+            if output.is_some() {
+                ensure!(plan.output.is_some(), "exceptions: {} expects no output of its own", test.name);
+                plan.output = output;
+                plan.should_fail |= fails;
+            }
             plan.options.extend(options.iter().map(|option| (*option).to_owned()));
         }
     }
