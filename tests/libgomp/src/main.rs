@@ -135,6 +135,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
             driver += &lay_out(&arguments.library.with_file_name(behind), &for_programs, behind)?;
             preloaded = Some(for_programs.join(name));
         }
+        if arguments.front_end == FrontEnd::Clang {
+            let library = arguments.library.with_file_name("libomptarget.so.22.1");
+            driver += &digest(&fs::read(&library).with_context(|| library.display().to_string())?);
+        }
     }
     let failures = build.join(format!("failures{suffix}"));
     fs::create_dir_all(&failures)?;
@@ -195,7 +199,11 @@ fn lay_out(file: &Path, folder: &Path, name: &str) -> Result<String> {
     let (library, fresh) = (folder.join(name), folder.join(format!("{name}.new")));
     fs::write(&fresh, &bytes)?;
     fs::rename(&fresh, &library)?;
-    Ok(Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest(&bytes))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Gives the driver the name that linkers look for.

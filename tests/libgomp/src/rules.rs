@@ -263,6 +263,22 @@ mod tests {
     }
 
     #[test]
+    fn failures_of_clangs_programs_have_types() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("exceptions.txt"), "refused a.c * why\noutput b.c * a .*b\n").unwrap();
+        let list = "expected-failures-clang-gpu.txt";
+        let read = |text: &str| {
+            fs::write(folder.path().join(list), text).unwrap();
+            Rules::read(folder.path(), &[list], &["exceptions.txt"], 12)
+        };
+        assert!(read("c.c * because\n").is_err());
+        let rules = read("c.c * openacc: because\n").unwrap().rules;
+        assert_eq!(rules[0].reason, "openacc: because");
+        assert_eq!((rules[1].kind, rules[2].kind), (Kind::Refused, Kind::Output));
+        assert_eq!(rules[2].reason, "a .*b");
+    }
+
+    #[test]
     fn lines_about_some_releases() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("list"), "a.c * always\n14-15: a.c * now\n12: b.c -O2 first\n").unwrap();
