@@ -42,7 +42,7 @@ conformance-gpu: bootstrap-test build ## Run all programs of the conformance sui
 	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
 
 .PHONY: conformance-libgomp
-conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway, DEVICE=host, DEVICES=2, ARGS=--tenth, ...
+conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway or clang, DEVICE=host, DEVICES=2, ARGS=--tenth, ...
 	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) --device $(or $(DEVICE),nvidia) \
 		--devices $(or $(DEVICES),1) $(ARGS)
 

@@ -160,6 +160,7 @@ phase conformance cargo test "${locked[@]}" -p gangway-conformance --lib --test 
 phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --test host_calls --test host_calls_in_trouble --no-fail-fast
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth --front-end gangway
+phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --front-end clang --filter 'oacc-c(/|[+][+]/[^.]).* -O2$'
 phase clients scripts/clients.sh --library build/stage/lib/gangway/vgpu
 phase ptxas scripts/ptxas.sh
 phase loom scripts/loom.sh

@@ -150,9 +150,12 @@ impl Mode {
 
     /// The lists of what else is special about tests.
     pub fn exceptions(self) -> &'static [&'static str] {
-        match self.front_end {
-            FrontEnd::Stock | FrontEnd::Gangway => &["exceptions.txt"],
-            FrontEnd::Clang => &["exceptions.txt", "exceptions-clang.txt"],
+        match (self.front_end, self.device) {
+            (FrontEnd::Stock | FrontEnd::Gangway, _) => &["exceptions.txt"],
+            (FrontEnd::Clang, Device::Host) => &["exceptions.txt", "exceptions-clang.txt"],
+            (FrontEnd::Clang, Device::Nvidia) => {
+                &["exceptions.txt", "exceptions-clang.txt", "exceptions-clang-gpu.txt"]
+            }
         }
     }
 }

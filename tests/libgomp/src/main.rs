@@ -93,10 +93,13 @@ fn run(arguments: &Arguments) -> Result<bool> {
     rules.check(&tests, arguments.release)?;
     for test in &mut tests {
         let options = rules.options(test);
-        let output = rules.output(test).map(str::to_owned);
+        let (output, fails) = (rules.output(test).map(str::to_owned), rules.has_to_fail(test));
         if let Decision::Run(plan) = &mut test.decision {
-            // One that expects nothing on this device goes on expecting nothing.
-            plan.output = plan.output.take().map(|own| output.unwrap_or(own));
+            if output.is_some() {
+                ensure!(plan.output.is_some(), "exceptions: {} expects no output of its own", test.name);
+                plan.output = output;
+                plan.should_fail |= fails;
+            }
             plan.options.extend(options.iter().map(|option| (*option).to_owned()));
         }
     }
@@ -131,6 +134,10 @@ fn run(arguments: &Arguments) -> Result<bool> {
             let behind = "libomptarget.so.22.1";
             driver += &lay_out(&arguments.library.with_file_name(behind), &for_programs, behind)?;
             preloaded = Some(for_programs.join(name));
+        }
+        if arguments.front_end == FrontEnd::Clang {
+            let library = arguments.library.with_file_name("libomptarget.so.22.1");
+            driver += &digest(&fs::read(&library).with_context(|| library.display().to_string())?);
         }
     }
     let failures = build.join(format!("failures{suffix}"));
@@ -192,7 +199,11 @@ fn lay_out(file: &Path, folder: &Path, name: &str) -> Result<String> {
     let (library, fresh) = (folder.join(name), folder.join(format!("{name}.new")));
     fs::write(&fresh, &bytes)?;
     fs::rename(&fresh, &library)?;
-    Ok(Sha256::digest(&bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest(&bytes))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Gives the driver the name that linkers look for.

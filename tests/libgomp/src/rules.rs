@@ -47,6 +47,8 @@ enum Kind {
     /// The test expects words of libgomp's or GCC's: what stands for the reason is the pattern of what is
     /// expected instead.
     Output,
+    /// The program ends with an error, as the test's author wants and libgomp does not: with this pattern.
+    Fails,
 }
 
 /// What a failure of a program of clang's may be about.
@@ -107,8 +109,9 @@ impl Rules {
                 Some(("timing", rest)) => Rule::parse(Kind::Timing, rest),
                 Some(("refused", rest)) => Rule::parse(Kind::Refused, rest),
                 Some(("output", rest)) => Rule::parse(Kind::Output, rest),
+                Some(("fails", rest)) => Rule::parse(Kind::Fails, rest),
                 _ => bail!(
-                    "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output"
+                    "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output, fails"
                 ),
             })?;
         }
@@ -149,7 +152,14 @@ impl Rules {
 
     /// What the test's output has to match instead of its own patterns.
     pub fn output(&self, test: &Test) -> Option<&str> {
-        self.find(Kind::Output, test).map(|rule| rule.reason.as_str())
+        self.find(Kind::Output, test)
+            .or_else(|| self.find(Kind::Fails, test))
+            .map(|rule| rule.reason.as_str())
+    }
+
+    /// Whether the program has to end with an error, though its test does not say so.
+    pub fn has_to_fail(&self, test: &Test) -> bool {
+        self.find(Kind::Fails, test).is_some()
     }
 
     /// Whether the test may pass without a kernel.
@@ -250,6 +260,22 @@ mod tests {
             )
             .contains("exceptions.txt:1")
         );
+    }
+
+    #[test]
+    fn failures_of_clangs_programs_have_types() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("exceptions.txt"), "refused a.c * why\noutput b.c * a .*b\n").unwrap();
+        let list = "expected-failures-clang-gpu.txt";
+        let read = |text: &str| {
+            fs::write(folder.path().join(list), text).unwrap();
+            Rules::read(folder.path(), &[list], &["exceptions.txt"], 12)
+        };
+        assert!(read("c.c * because\n").is_err());
+        let rules = read("c.c * openacc: because\n").unwrap().rules;
+        assert_eq!(rules[0].reason, "openacc: because");
+        assert_eq!((rules[1].kind, rules[2].kind), (Kind::Refused, Kind::Output));
+        assert_eq!(rules[2].reason, "a .*b");
     }
 
     #[test]
