@@ -112,6 +112,13 @@ pub extern "C" fn omp_is_initial_device() -> i32 {
     0
 }
 
+/// Whether a thread is on a device of a type of OpenACC's (OpenACC 3.3, 3.2.23), which here are the GPUs: 4 is
+/// `acc_device_not_host`, 5 is `acc_device_nvidia`.
+#[unsafe(no_mangle)]
+pub extern "C" fn acc_on_device(device_type: i32) -> i32 {
+    i32::from(matches!(device_type, 4 | 5))
+}
+
 /// The text is the host's: device code has none of a device (OpenMP 6.0, 25.9 leaves it to us).
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_get_uid_from_device(_: i32) -> *const c_char {

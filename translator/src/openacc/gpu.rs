@@ -874,8 +874,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let within = self.share(shared.without(Levels::GANG));
                 self.share(Levels::GANG).in_chunks(&within, "__acc_k", &total.text, &chunk)
             }
-            // Loops of gangs alone take turns: their iterations may be of different length.
-            None if shared.has(Levels::GANG) && shared != Levels::GANG => {
+            None if shared.has(Levels::GANG) => {
                 let within = self.share(shared.without(Levels::GANG));
                 self.share(Levels::GANG).in_one_piece(&within, "__acc_k", &total)
             }

@@ -120,6 +120,7 @@ impl<'w> Writer<'w> {
         let site = self.site(directive, names, [&gangs, &workers, &lanes, open])?;
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
+        let reductions = self.reductions_of_gangs(directive, &assigned, &reductions)?;
         let mut region = Region {
             directive,
             statement,
@@ -336,6 +337,32 @@ impl<'w> Writer<'w> {
             }
         }
         Ok(all)
+    }
+
+    /// Of a construct's reductions, those for which each gang has a copy: clauses of the construct, and of loops
+    /// that gangs share, or that are in such a loop. In others one gang changes the variable itself.
+    fn reductions_of_gangs(
+        &self,
+        directive: &Directive,
+        assigned: &Assigned,
+        all: &[Reduction],
+    ) -> Result<Vec<Reduction>, Complaint> {
+        let mut keys: Vec<Key> =
+            reduction::read(self, directive)?.iter().map(|one| one.variable.key).collect();
+        let of_gangs = |at: &usize| assigned.levels.get(at).is_some_and(|levels| levels.has(Levels::GANG));
+        let shared = assigned.levels.keys().filter(|at| of_gangs(at));
+        let shared: Vec<Range<usize>> = shared
+            .filter_map(|at| {
+                let statement = self.statement(self.directives.get(at)?).ok()?;
+                Some(*at..self.whole(statement).end)
+            })
+            .collect();
+        for at in assigned.levels.keys().filter(|at| shared.iter().any(|range| range.contains(at))) {
+            if let Some(inner) = self.directives.get(at) {
+                keys.extend(reduction::read(self, inner)?.iter().map(|one| one.variable.key));
+            }
+        }
+        Ok(all.iter().filter(|one| keys.contains(&one.variable.key)).cloned().collect())
     }
 
     /// The variables of around that a construct uses, in the order of their uses.

@@ -24,6 +24,13 @@ pub struct Source {
     markers: Vec<(usize, usize, String)>,
 }
 
+/// GCC's functions that say which gang, worker or lane a thread is, and how many there are; and what has their
+/// meaning here.
+const PLACES: [&str; 2] = [
+    "-D__builtin_goacc_parlevel_id=__gangway_acc_parlevel_id",
+    "-D__builtin_goacc_parlevel_size=__gangway_acc_parlevel_size",
+];
+
 /// What stands at the beginning of a directive's line in the second question.
 const ASKED: &str = "__gangway_acc_directive";
 
@@ -33,9 +40,10 @@ impl Source {
     /// # Errors
     /// What clang says, or a directive that is wrong.
     pub fn read(arguments: &[Vec<u8>], is_cxx: bool) -> Result<Self, Error> {
-        let text = preprocessed(arguments, &["-E", "-dD", "-fopenacc"], None)?;
+        let [id, size] = PLACES;
+        let text = preprocessed(arguments, &["-E", "-dD", "-fopenacc", id, size], None)?;
         let (text, lines) = without_definitions(&text);
-        let plain = with_levels(&expanded(&arguments[0], is_cxx, text, lines)?);
+        let plain = with_places(with_what_is_meant(&expanded(&arguments[0], is_cxx, text, lines)?), is_cxx);
         let lines = Self { markers: markers(&plain), text: plain, directives: Vec::new(), plain: None };
         let text = super::kernels::with_loops(&lines.text, &|at| lines.marker(at));
         let plain = (text != lines.text).then_some(lines.text);
@@ -196,9 +204,21 @@ fn expanded(
     Ok(result)
 }
 
-/// The text with `seq` added to directives `routine` that name no level: clang takes that for an error, and
-/// programs of before OpenACC 2.0 mean it.
-fn with_levels(text: &str) -> String {
+/// The text with declarations of what says where a thread is, if it is asked for.
+fn with_places(text: String, is_cxx: bool) -> String {
+    if !text.contains("__gangway_acc_parlevel_") {
+        return text;
+    }
+    let declared = "int __gangway_acc_parlevel_id(int); int __gangway_acc_parlevel_size(int);";
+    match is_cxx {
+        true => format!("extern \"C\" {{ {declared} }}\n{text}"),
+        false => format!("{declared}\n{text}"),
+    }
+}
+
+/// The text without what clang takes for an error and GCC does not: directives `routine` that name no level get
+/// `seq`, which programs of before OpenACC 2.0 mean, and `data` without a clause goes, as nothing is asked for.
+fn with_what_is_meant(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut from = 0;
     for range in pragmas(text) {
@@ -206,6 +226,10 @@ fn with_levels(text: &str) -> String {
         let has_level = tokens
             .iter()
             .any(|token| ["gang", "worker", "vector", "seq"].iter().any(|level| token.is(level)));
+        if tokens[3].is("data") && tokens.len() == 4 {
+            result.push_str(&text[from..range.start]);
+            from = range.end;
+        }
         if tokens[3].is("routine") && !has_level {
             result.push_str(&text[from..range.end]);
             result.push_str(" seq");

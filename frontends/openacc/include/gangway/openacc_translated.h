@@ -88,6 +88,19 @@ __GANGWAY_ACC_INLINE void __gangway_acc_leave(unsigned *taken, unsigned part) {
   __nvvm_membar_gl();
   (void)__nvvm_atom_xchg_gen_i((int *)&taken[part], 0);
 }
+/* GCC's functions by which a thread knows its place: 0 asks for the gang, 1 for the worker, 2 for the lane. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+__GANGWAY_ACC_INLINE int __gangway_acc_parlevel_id(int level) {
+  return (int)(level == 0 ? __gangway_acc_gang() : level == 1 ? __gangway_acc_worker() : __gangway_acc_lane());
+}
+__GANGWAY_ACC_INLINE int __gangway_acc_parlevel_size(int level) {
+  return (int)(level == 0 ? __gangway_acc_gangs() : level == 1 ? __gangway_acc_workers() : __gangway_acc_lanes());
+}
+#ifdef __cplusplus
+}
+#endif
 /* Words of other lanes. No local variable here has its address taken: clang would have the device runtime make room
    for it, which bare kernels have not started. */
 typedef int __gangway_acc_word __attribute__((may_alias, aligned(4)));
@@ -117,6 +130,8 @@ __GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle_down, __nvvm_shfl_sync_down_i32, of
 extern "C" {
 #endif
 int omp_get_team_num(void); int omp_get_num_teams(void);
+static inline __attribute__((unused)) int __gangway_acc_parlevel_id(int level) { return level == 0 ? omp_get_team_num() : 0; }
+static inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level) { return level == 0 ? omp_get_num_teams() : 1; }
 #ifdef __cplusplus
 }
 #endif
