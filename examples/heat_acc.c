@@ -8,6 +8,7 @@
  * The solution is known: the lowest wave of the plate decays by the same factor in each step.
  *
  *   gcc -O2 -fopenacc -foffload=nvptx-none heat_acc.c -o heat_acc -lm
+ *   gangway cc -O2 -g -fopenacc --offload-arch=sm_80 heat_acc.c -o heat_acc -lm     # or with clang
  *   gangway run --device vgpu --report -- ./heat_acc [side [steps]]
  */
 #include <math.h>

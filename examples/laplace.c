@@ -1,4 +1,4 @@
-/* Laplace's equation by Jacobi iteration with GCC's OpenACC on the (virtual) GPU:
+/* Laplace's equation by Jacobi iteration with OpenACC on the (virtual) GPU, through GCC or clang:
  * gangs take rows, vectors take columns, and a reduction says how much changed.
  * The host computes the same; maximum and sums of floats are exact enough to be equal.
  */

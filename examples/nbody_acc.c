@@ -5,6 +5,7 @@
  * are sums over all bodies. Momentum must stay what it was, and energy nearly so.
  *
  *   gcc -O2 -fopenacc -foffload=nvptx-none -foffload=-lm nbody_acc.c -o nbody_acc -lm
+ *   gangway cc -O2 -g -fopenacc --offload-arch=sm_80 nbody_acc.c -o nbody_acc -lm     # or with clang
  *   gangway run --device vgpu --report -- ./nbody_acc [bodies [steps]]
  */
 #include <math.h>

@@ -4,10 +4,11 @@
 #![allow(unsafe_code, reason = "libclang is a C library")]
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
-use std::ffi::{CStr, CString, c_char, c_uint};
+use std::ffi::{CStr, CString, OsStr, c_char, c_uint};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::ptr;
+use std::{fs, ptr};
 
 use clang_sys::*;
 
@@ -77,9 +78,34 @@ fn load() -> Result<(), Error> {
     Err(Error::Library(format!("reverse offload needs libclang 22 or 23, and this is {version}; {advice}")))
 }
 
-/// Loads the library while something else is done: that takes as long as a small file does. What fails here
-/// fails again, and is told, where the library is needed.
-pub fn load_meanwhile<R>(work: impl FnOnce() -> R) -> R {
+/// The variable that `clang-sys` asks where the library is.
+const FOLDER: &str = "LIBCLANG_PATH";
+
+/// Has the library of a compiler's own installation be used if there is one, and the user has chosen none.
+/// Without that, all folders below `/usr/lib` are searched, which takes longer than reading a file.
+fn prefer_library_of(compiler: &[u8]) {
+    let folder = || {
+        let compiler = Path::new(OsStr::from_bytes(compiler)).canonicalize().ok()?;
+        let folder = compiler.parent()?.parent()?.join("lib");
+        let names =
+            fs::read_dir(&folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let is_library = |name: String| name.starts_with("libclang-") && !name.contains("-cpp.");
+        names.map(is_library).any(|is| is).then_some(folder)
+    };
+    let is_alone = || fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    if std::env::var_os(FOLDER).is_none()
+        && is_alone()
+        && let Some(folder) = folder()
+    {
+        // SAFETY: this is the only thread, as has just been looked up, so nobody reads the environment now.
+        unsafe { std::env::set_var(FOLDER, folder) };
+    }
+}
+
+/// Loads the library, of a compiler's installation if it has one, while something else is done: that takes
+/// as long as a small file does. What fails here fails again, and is told, where the library is needed.
+pub fn load_meanwhile<R>(compiler: &[u8], work: impl FnOnce() -> R) -> R {
+    prefer_library_of(compiler);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             if load().is_ok() {

@@ -878,6 +878,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let within = self.share(shared.without(Levels::GANG));
                 self.share(Levels::GANG).in_one_piece(&within, "__acc_k", &total)
             }
+            None if !shared.has(Levels::GANG) && shared.has(Levels::VECTOR) => {
+                self.share(shared).head_of_lanes("__acc_k", &total)
+            }
             _ => self.share(shared).head("__acc_k", &total),
         };
         let outer_inside =

@@ -190,9 +190,15 @@ impl Writer<'_> {
             let first =
                 if is_number { format!("(unsigned long)__acc_i{at}") } else { format!("__acc_i{at}") };
             let moved = if is_number { "(unsigned long)" } else { "" };
-            text += &format!(
-                "{ty} {name} = ({ty})({first} {sign} {moved}({number} * __acc_s{at})); (void){name}; "
-            );
+            let value = format!("{first} {sign} {moved}({number} * __acc_s{at})");
+            text += &match is_number {
+                // It counts without going round, so what lanes compute of it is as far apart as they are.
+                true => format!(
+                    "const long __acc_v{at} = (long)({value}); {ty} {name} = ({ty})__acc_v{at}; \
+                     __builtin_assume(sizeof {name} < sizeof(int) || {name} == __acc_v{at}); (void){name}; "
+                ),
+                false => format!("{ty} {name} = ({ty})({value}); (void){name}; "),
+            };
             if let Some(key) = key {
                 names.remove(&key);
             }

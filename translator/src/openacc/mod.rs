@@ -82,7 +82,8 @@ pub fn translate(
         let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
         Unit::parse(&parsed, &unsaved)
     };
-    let mut source = load_meanwhile(|| Source::read(&request.arguments, request.is_cxx))?;
+    let compiler = request.arguments.first().map_or(&[][..], Vec::as_slice);
+    let mut source = load_meanwhile(compiler, || Source::read(&request.arguments, request.is_cxx))?;
     if source.directives.is_empty() {
         return Ok(None);
     }

@@ -86,7 +86,8 @@ impl Scope {
     pub const fn barrier(self) -> &'static str {
         match self {
             Self::Thread => "",
-            Self::Warp | Self::Worker => "__gangway_acc_worker_barrier();",
+            Self::Warp => "__gangway_acc_warp_barrier();",
+            Self::Worker => "__gangway_acc_worker_barrier();",
             Self::Gang => "__gangway_acc_gang_barrier();",
         }
     }

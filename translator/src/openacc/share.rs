@@ -51,6 +51,17 @@ impl Share {
         )
     }
 
+    /// The same where lanes share the iterations. All go round as often, so that the lanes of a warp part only
+    /// in what they do the last time.
+    pub fn head_of_lanes(&self, counter: &str, Total { text, is_narrow }: &Total) -> String {
+        let Self { first, stride } = self;
+        let ty = if *is_narrow { "unsigned" } else { "long" };
+        format!(
+            "for ({ty} __acc_q = 0, {counter}; {counter} = __acc_q + {first}, __acc_q < {text}; __acc_q += {stride}) \
+             if ({counter} < {text})"
+        )
+    }
+
     /// The head of a loop over one part of the iterations, which follow each other, and in it over those that are
     /// `within` it: what stands side by side in memory is one gang's, as with GCC and with OpenMP.
     pub fn in_one_piece(&self, within: &Self, counter: &str, Total { text, is_narrow }: &Total) -> String {

@@ -108,15 +108,21 @@ fn skip_to_body(words: &mut Words<'_>) -> bool {
 fn body<'a>(words: &mut Words<'a>) -> Body<'a> {
     let mut body = Body { shared: Some(0), ..Body::default() };
     let mut depth = 1;
+    // Whether a statement begins: `ld.shared` has the word of a declaration in it.
+    let mut begins = true;
     while depth > 0 {
         let Some(word) = words.next() else { break };
         match word {
             b"{" => depth += 1,
             b"}" => depth -= 1,
             b".reg" => body.registers = body.registers.saturating_add(registers(words)),
-            b".shared" => body.shared = add(body.shared, variable(words).and_then(|(_, size)| size)),
+            b".shared" if begins => {
+                body.shared = add(body.shared, variable(words).and_then(|(_, size)| size));
+            }
             word => body.words.extend(identifier(word).filter(|name| !name.starts_with('%'))),
         }
+        // What a declaration is made of has been read up to its end.
+        begins = matches!(word, b"{" | b"}" | b";" | b".reg") || word == b".shared" && begins;
     }
     body
 }
@@ -152,11 +158,12 @@ mod tests {
         let text = b".version 7.0\n.target sm_80\n.shared .align 8 .b8 team[1024];\n.shared .b8 unused[4096];\n\
             .extern .shared .align 16 .b8 dynamic[];\n.func (.param .b32 r) helper (.param .b32 a) ;\n\
             .visible .entry k(.param .u64 p)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<5>;\n.reg .b64 %rd<7>, %x;\n\
-            .reg .v4 .f32 %v;\n.shared .f64 own[2];\n{ call (r), helper, (a); }\nmov.u64 %rd1, dynamic;\n}\n\
+            .reg .v4 .f32 %v;\n.shared .f64 own[2];\n{ call (r), helper, (a); }\nmov.u64 %rd1, dynamic;\n\
+            st.shared.b64 [%rd1], %rd2;\n@%p1 ld.shared.b64 %rd2, [own];\n.shared .b8 more[8];\n}\n\
             .func (.param .b32 r) helper (.param .b32 a)\n{\n.reg .b32 %r<90>;\nmov.u64 %rd1, team;\ncall helper;\n}\n\
             .entry small()\n{\nret;\n}\n";
         let found = resources(&[text]);
-        assert_eq!(found["k"], Resources { registers: 5 + 14 + 2 + 4, shared: Some(16 + 1024) });
+        assert_eq!(found["k"], Resources { registers: 5 + 14 + 2 + 4, shared: Some(16 + 8 + 1024) });
         assert_eq!(found["small"], Resources { registers: 0, shared: Some(0) });
         assert_eq!(found.len(), 2);
         // A function of another text, with what that uses.

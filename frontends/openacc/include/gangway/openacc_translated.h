@@ -71,10 +71,11 @@ __GANGWAY_ACC_INLINE unsigned __gangway_acc_workers(void) { return __nvvm_read_p
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_lane(void) { return __nvvm_read_ptx_sreg_tid_x(); }
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_lanes(void) { return __nvvm_read_ptx_sreg_ntid_x(); }
 __GANGWAY_ACC_INLINE void __gangway_acc_gang_barrier(void) { __nvvm_bar_sync(0); }
+__GANGWAY_ACC_INLINE void __gangway_acc_warp_barrier(void) { __nvvm_bar_warp_sync(0xffffffffu); }
 __GANGWAY_ACC_INLINE void __gangway_acc_worker_barrier(void) {
   unsigned lanes = __gangway_acc_lanes();
   if (lanes > 32) __nvvm_barrier_sync_cnt(1 + __gangway_acc_worker(), lanes);
-  else if (lanes > 1) __nvvm_bar_warp_sync(0xffffffffu);
+  else if (lanes > 1) __gangway_acc_warp_barrier();
 }
 /* A part of device memory for a gang: the first that is free. One thread of the gang calls these. */
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_take(unsigned *taken, unsigned parts) {
@@ -142,6 +143,7 @@ static inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level)
 #define __gangway_acc_lane() 0u
 #define __gangway_acc_lanes() 1u
 #define __gangway_acc_gang_barrier() ((void)0)
+#define __gangway_acc_warp_barrier() ((void)0)
 #define __gangway_acc_worker_barrier() ((void)0)
 #endif
 #endif
