@@ -94,7 +94,8 @@ impl<'w> Writer<'w> {
         let value = |name: &str, level: &str| {
             let said =
                 directive.value(name).or_else(|| self.said_by_loops(directive, &body, &assigned, level));
-            said.map(|range| self.expression(&range, names))
+            // What is not positive is one, as with GCC.
+            said.map(|range| format!("__gangway_acc_positive({})", self.expression(&range, names)))
         };
         let serial = directive.name == Name::Serial;
         let single = serial || self.is_single(directive, statement);
@@ -267,11 +268,11 @@ impl<'w> Writer<'w> {
         Sizes { workers, lanes, open }
     }
 
-    /// A number that is spelt as such.
+    /// A number of gangs, workers, lanes or elements that is spelt as such: one or more.
     pub fn number(&self, range: &Range<usize>) -> Option<u64> {
         let text = self.text[range.clone()].trim();
         let text = text.trim_start_matches('(').trim_end_matches(')');
-        text.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok()
+        text.trim_end_matches(['u', 'U', 'l', 'L']).parse::<u64>().ok().map(|number| number.max(1))
     }
 
     /// How many gangs, workers or lanes loops of `kernels` ask for: `gang(num: 8)`, `worker(4)` (section

@@ -49,6 +49,8 @@ template <class T, unsigned long N> static inline void **__gangway_acc_pointer_(
 #define __gangway_acc_moved(p, item) ((__typeof__(p))__gangway_acc_shift(p, item))
 #define __gangway_acc_pointer(e) ((void **)__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0])), &(e), (void *)0))
 #endif
+/* How many gangs, workers or lanes: as many as somebody says, and one at least. */
+#define __gangway_acc_positive(number) ((number) > 0 ? (unsigned)(number) : 1u)
 /* A number that is not below zero, or what is the most. */
 #define __gangway_acc_most(number, most) ((number) < (long)(most) ? (unsigned)(number) : (unsigned)(most))
 #define __gangway_acc_least(one, other) ((one) < (other) ? (one) : (other))
