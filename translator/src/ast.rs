@@ -87,10 +87,10 @@ fn prefer_library_of(compiler: &[u8]) {
     let folder = || {
         let compiler = Path::new(OsStr::from_bytes(compiler)).canonicalize().ok()?;
         let folder = compiler.parent()?.parent()?.join("lib");
-        let names =
+        let mut names =
             fs::read_dir(&folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let is_library = |name: String| name.starts_with("libclang-") && !name.contains("-cpp.");
-        names.map(is_library).any(|is| is).then_some(folder)
+        names.any(is_library).then_some(folder)
     };
     let is_alone = || fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
     if std::env::var_os(FOLDER).is_none()
