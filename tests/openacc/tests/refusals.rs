@@ -13,7 +13,8 @@ fn compiled(folder: &Folder, text: &str) -> Ran {
 fn arrays_with_rows_of_unknown_length_are_no_whole() {
     let text = "void g(void *);\n#pragma acc routine(g) seq\nvoid f(int n, double a[n][n]) {\n\
                 #pragma acc parallel copy(a[0:n][0:n])\n  g(a);\n}\n";
-    let said = "a.c:5: error: `a` has rows whose length is known when the program runs, and is used as a whole";
+    let said =
+        "a.c:5: error: `a` has rows whose length is known when the program runs, and is used as a whole";
     compiled(&Folder::new(), text).failed().told(&[said]);
 }
 
