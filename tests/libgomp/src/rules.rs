@@ -47,6 +47,8 @@ enum Kind {
     /// The test expects words of libgomp's or GCC's: what stands for the reason is the pattern of what is
     /// expected instead.
     Output,
+    /// The test looks for GCC's names of kernels, and gets clang's.
+    KernelNames,
     /// The program ends with an error, as the test's author wants and libgomp does not: with this pattern.
     Fails,
 }
@@ -110,8 +112,10 @@ impl Rules {
                 Some(("refused", rest)) => Rule::parse(Kind::Refused, rest),
                 Some(("output", rest)) => Rule::parse(Kind::Output, rest),
                 Some(("fails", rest)) => Rule::parse(Kind::Fails, rest),
+                Some(("kernel-names", rest)) => Rule::parse(Kind::KernelNames, rest),
                 _ => bail!(
-                    "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output, fails"
+                    "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output, \
+                     fails, kernel-names"
                 ),
             })?;
         }
@@ -174,8 +178,11 @@ impl Rules {
 
     /// The options that a test needs besides those of its suite.
     pub fn options(&self, test: &Test) -> &'static [&'static str] {
-        match self.find(Kind::FixedPosition, test) {
-            Some(_) => &["-foffload-options=-fno-pie"],
+        if self.find(Kind::FixedPosition, test).is_some() {
+            return &["-foffload-options=-fno-pie"];
+        }
+        match self.find(Kind::KernelNames, test) {
+            Some(_) => &["-include", concat!(env!("CARGO_MANIFEST_DIR"), "/include/kernel_names.h")],
             None => &[],
         }
     }
