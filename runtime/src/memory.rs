@@ -121,8 +121,8 @@ pub unsafe fn copy(to: Place, from: Place, size: usize, site: &Site) -> Result<(
     }
 }
 
-/// Copies `size` bytes between the host (one side) and a queue's device, or inside of that, behind
-/// what has been issued to the queue. What fails later is told by [`Queue::synchronize`].
+/// Copies `size` bytes between the host (one side) and a queue's device, inside of that, or from it to another one,
+/// behind what has been issued to the queue. What fails later is told by [`Queue::synchronize`].
 ///
 /// # Safety
 /// Both ranges are valid where they are, until the queue has got there.
@@ -131,9 +131,15 @@ pub unsafe fn copy(to: Place, from: Place, size: usize, site: &Site) -> Result<(
 /// The copy could not be issued.
 pub unsafe fn copy_in(queue: &Queue, to: Place, from: Place, size: usize, site: &Site) -> Result<()> {
     let device = queue.device();
-    if to.device.is_some() && from.device.is_some() {
-        // SAFETY: the caller's promise.
-        return match unsafe { issue_between(device, device.open()?, queue.stream(), to, from, size, site) } {
+    if let (Some(target), Some(_)) = (to.device, from.device) {
+        let reaches =
+            std::ptr::eq(target, device) || target.shares_backend(device) && device.capabilities()?.peer_copy;
+        let direct = match reaches {
+            // SAFETY: the caller's promise.
+            true => unsafe { issue_between(target, device.open()?, queue.stream(), to, from, size, site) },
+            false => Err(gangway_backend::Error::Unsupported { operation: "copies between devices" }),
+        };
+        return match direct {
             Err(gangway_backend::Error::Unsupported { .. }) => {
                 queue.synchronize()?;
                 // SAFETY: the caller's promise.

@@ -28,6 +28,11 @@ pub enum End {
     Status,
 }
 
+/// `_OPENACC` of versions 2.6 and 3.3.
+pub const OPENACC_2_6: i32 = 201_711;
+/// See [`OPENACC_2_6`].
+pub const OPENACC_3_3: i32 = 202_211;
+
 /// What a task is to do, on whichever thread.
 pub type Work = Box<dyn FnOnce() + Send>;
 
@@ -54,6 +59,10 @@ pub trait Host {
 
     /// `omp_default_device` of the compiler's header, if that has it (OpenMP 6.1).
     const DEFAULT_DEVICE: Option<i32> = None;
+
+    /// The version of OpenACC that the compiler's header has routines of. It decides where versions
+    /// differ in what a routine does, or where the stock library refuses what 3.3 allows.
+    const OPENACC: i32 = OPENACC_3_3;
 
     /// What the stock library calls the host.
     const HOST_UID: &'static CStr = c"HOST";

@@ -12,7 +12,7 @@ use gangway_frontend::export;
 use gangway_openacc::data as acc_data;
 use gangway_openacc::{
     device as acc_device, interop as acc_interop, memory as acc_memory, present as acc_present, profiling,
-    property as acc_property, queues as acc_queues, shutdown as acc_end,
+    property as acc_property, shutdown as acc_end, waits as acc_waits,
 };
 use gangway_openmp::{asynchronous, devices, memory};
 
@@ -73,14 +73,14 @@ export! {
         acc_update_self<Libgomp>, acc_update_self_async<Libgomp>,
         acc_present_or_create<Libgomp>, acc_pcreate<Libgomp>,
         acc_present_or_copyin<Libgomp>, acc_pcopyin<Libgomp>,
-        acc_attach, acc_attach_async, acc_detach, acc_detach_async,
-        acc_detach_finalize, acc_detach_finalize_async;
+        acc_attach<Libgomp>, acc_attach_async<Libgomp>, acc_detach<Libgomp>, acc_detach_async<Libgomp>,
+        acc_detach_finalize<Libgomp>, acc_detach_finalize_async<Libgomp>;
     acc_memory:
         acc_malloc<Libgomp>, acc_free<Libgomp>,
-        acc_memcpy_to_device, acc_memcpy_to_device_async,
-        acc_memcpy_from_device, acc_memcpy_from_device_async,
-        acc_memcpy_device, acc_memcpy_device_async;
-    acc_present: acc_map_data<Libgomp>, acc_unmap_data;
+        acc_memcpy_to_device<Libgomp>, acc_memcpy_to_device_async<Libgomp>,
+        acc_memcpy_from_device<Libgomp>, acc_memcpy_from_device_async<Libgomp>,
+        acc_memcpy_device<Libgomp>, acc_memcpy_device_async<Libgomp>;
+    acc_present: acc_map_data<Libgomp>, acc_unmap_data<Libgomp>;
     acc_fortran:
         acc_copyin_32_h_, acc_copyin_64_h_, acc_copyin_array_h_,
         acc_present_or_copyin_32_h_, acc_present_or_copyin_64_h_, acc_present_or_copyin_array_h_,
@@ -113,15 +113,15 @@ export! {
         acc_set_device_type<Libgomp>, acc_get_device_type<Libgomp>,
         acc_set_device_num<Libgomp>, acc_get_device_num<Libgomp>, acc_on_device;
     acc_end: acc_shutdown<Libgomp>;
-    acc_queues:
-        acc_async_test, acc_async_test_all, acc_wait, acc_async_wait, acc_wait_all, acc_async_wait_all,
-        acc_wait_async, acc_wait_all_async;
+    acc_waits:
+        acc_async_test<Libgomp>, acc_async_test_all<Libgomp>, acc_wait<Libgomp>, acc_async_wait<Libgomp>, acc_wait_all,
+        acc_async_wait_all, acc_wait_async<Libgomp>, acc_wait_all_async<Libgomp>;
     acc_present: acc_deviceptr<Libgomp>, acc_hostptr<Libgomp>, acc_is_present<Libgomp>;
     acc_property: acc_get_property<Libgomp>, acc_get_property_string<Libgomp>;
     acc_interop:
         acc_get_current_cuda_device, acc_get_current_cuda_context,
         acc_get_cuda_stream, acc_set_cuda_stream<Libgomp>;
-    profiling: acc_prof_register, acc_prof_unregister, acc_prof_lookup, acc_register_library;
+    profiling: acc_prof_register<Libgomp>, acc_prof_unregister, acc_prof_lookup, acc_register_library;
     acc_fortran:
         acc_is_present_32_h_, acc_is_present_64_h_, acc_is_present_array_h_,
         acc_init_h_, acc_shutdown_h_, acc_get_num_devices_h_, acc_set_device_type_h_,

@@ -10,7 +10,7 @@ use crate::pending;
 use crate::routine_tasks;
 use crate::words::WORDS;
 use gangway_backend::ForeignRuntime;
-use gangway_frontend::host::{Dependences, End, Host, Offload, Work};
+use gangway_frontend::host::{Dependences, End, Host, OPENACC_2_6, Offload, Work};
 use gangway_frontend::process::FrontEnd;
 use gangway_frontend::words::{Told, Words};
 use gangway_frontend::{environment, libraries, message, policy};
@@ -28,7 +28,7 @@ fn connect() {
     gangway_openacc::debug::start();
     decide_default_device();
     property::describe_host(c"GOMP", c"GNU", c"1.0");
-    profiling::load_tools();
+    profiling::load_tools::<Libgomp>();
 }
 
 fn hold() -> Box<dyn Any> {
@@ -63,6 +63,7 @@ impl Host for Libgomp {
     const WORDS: &dyn Words = WORDS;
     const INVALID_DEVICE: i32 = device::INVALID;
     const DEFAULT_DEVICE: Option<i32> = Some(device::DEFAULT);
+    const OPENACC: i32 = OPENACC_2_6;
     const HOST_UID: &'static CStr = c"OMP_INITIAL_DEVICE";
     const NUMBER_OF_HOST_UID: Option<i32> = Some(-1);
 

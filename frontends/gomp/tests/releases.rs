@@ -132,7 +132,7 @@ fn crates() -> BTreeMap<String, &'static str> {
             module.rsplit(|it: char| !(it.is_alphanumeric() || it == '_')).next().unwrap_or_default();
         let home = match module {
             "memory" | "devices" | "asynchronous" => "openmp",
-            "acc_data" | "acc_memory" | "acc_present" | "acc_device" | "acc_end" | "acc_queues"
+            "acc_data" | "acc_memory" | "acc_present" | "acc_device" | "acc_end" | "acc_waits"
             | "acc_property" | "acc_interop" | "profiling" => "openacc",
             _ => "gomp",
         };

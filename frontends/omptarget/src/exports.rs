@@ -9,6 +9,7 @@ use gangway_frontend::export;
 use gangway_openacc::{
     data as acc_data, device as acc_device, interop as acc_interop, memory as acc_memory,
     present as acc_present, profiling, property as acc_property, queues as acc_queues, shutdown as acc_end,
+    waits as acc_waits,
 };
 use gangway_openmp::{
     asynchronous, devices as device_routines, host_call, interop as properties, memory, reverse_offload,
@@ -78,7 +79,7 @@ export! {
     acc_compute: __gangway_acc_apart;
     acc_constructs:
         __gangway_acc_data_begin, __gangway_acc_data_end, __gangway_acc_enter_data, __gangway_acc_exit_data,
-        __gangway_acc_update, __gangway_acc_host_data, __gangway_acc_wait, __gangway_acc_wait_clause;
+        __gangway_acc_update, __gangway_acc_host_data, __gangway_acc_wait;
     acc_data:
         acc_create<Libomp>, acc_create_async<Libomp>, acc_copyin<Libomp>, acc_copyin_async<Libomp>,
         acc_delete<Libomp>, acc_delete_async<Libomp>,
@@ -89,29 +90,33 @@ export! {
         acc_update_self<Libomp>, acc_update_self_async<Libomp>,
         acc_present_or_create<Libomp>, acc_pcreate<Libomp>,
         acc_present_or_copyin<Libomp>, acc_pcopyin<Libomp>,
-        acc_attach, acc_attach_async, acc_detach, acc_detach_async,
-        acc_detach_finalize, acc_detach_finalize_async;
+        acc_attach<Libomp>, acc_attach_async<Libomp>, acc_detach<Libomp>, acc_detach_async<Libomp>,
+        acc_detach_finalize<Libomp>, acc_detach_finalize_async<Libomp>;
     acc_memory:
         acc_malloc<Libomp>, acc_free<Libomp>,
-        acc_memcpy_to_device, acc_memcpy_to_device_async,
-        acc_memcpy_from_device, acc_memcpy_from_device_async,
-        acc_memcpy_device, acc_memcpy_device_async;
-    acc_present: acc_map_data<Libomp>, acc_unmap_data;
+        acc_memcpy_to_device<Libomp>, acc_memcpy_to_device_async<Libomp>,
+        acc_memcpy_from_device<Libomp>, acc_memcpy_from_device_async<Libomp>,
+        acc_memcpy_device<Libomp>, acc_memcpy_device_async<Libomp>,
+        acc_memcpy_d2d<Libomp>, acc_memcpy_d2d_async<Libomp>;
+    acc_present: acc_map_data<Libomp>, acc_unmap_data<Libomp>;
 }
 
 export! {
     acc_device:
-        acc_init<Libomp>, acc_get_num_devices<Libomp>,
+        acc_init<Libomp>, acc_init_device<Libomp>, acc_get_num_devices<Libomp>,
         acc_set_device_type<Libomp>, acc_get_device_type<Libomp>,
         acc_set_device_num<Libomp>, acc_get_device_num<Libomp>, acc_on_device;
-    acc_end: acc_shutdown<Libomp>;
-    acc_queues:
-        acc_async_test, acc_async_test_all, acc_wait, acc_async_wait, acc_wait_all, acc_async_wait_all,
-        acc_wait_async, acc_wait_all_async;
+    acc_end: acc_shutdown<Libomp>, acc_shutdown_device<Libomp>;
+    acc_waits:
+        acc_async_test<Libomp>, acc_async_test_all<Libomp>, acc_wait<Libomp>, acc_async_wait<Libomp>, acc_wait_all,
+        acc_async_wait_all, acc_wait_async<Libomp>, acc_wait_all_async<Libomp>,
+        acc_async_test_device<Libomp>, acc_async_test_all_device<Libomp>, acc_wait_device<Libomp>, acc_wait_all_device<Libomp>,
+        acc_wait_device_async<Libomp>, acc_wait_all_device_async<Libomp>, acc_wait_any<Libomp>, acc_wait_any_device<Libomp>;
+    acc_queues: acc_get_default_async, acc_set_default_async;
     acc_present: acc_deviceptr<Libomp>, acc_hostptr<Libomp>, acc_is_present<Libomp>;
     acc_property: acc_get_property<Libomp>, acc_get_property_string<Libomp>;
     acc_interop:
         acc_get_current_cuda_device, acc_get_current_cuda_context,
         acc_get_cuda_stream, acc_set_cuda_stream<Libomp>;
-    profiling: acc_prof_register, acc_prof_unregister, acc_prof_lookup, acc_register_library;
+    profiling: acc_prof_register<Libomp>, acc_prof_unregister, acc_prof_lookup, acc_register_library;
 }

@@ -69,8 +69,8 @@ fn named(source: &str) -> BTreeSet<String> {
 
 fn every_export_is_tested() -> Result<(), Failed> {
     let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("exports.txt");
-    // `tests/interop.rs` is about the first, OpenACC's routines are tested with GCC's programs, and what its
-    // translated constructs call with programs of clang's.
+    // `tests/interop.rs` is about the first. OpenACC's routines, and what its translated constructs call, have the programs
+    // of `tests/openacc`; its tests say whether they call all.
     let elsewhere = |name: &str| {
         name.contains("interop") || name.starts_with("acc_") || name.starts_with("__gangway_acc_")
     };

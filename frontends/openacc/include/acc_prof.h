@@ -1,4 +1,5 @@
-/* The profiling interface of OpenACC (chapter 5), in the form of version 2.6. */
+/* The profiling and error callback interface of OpenACC 3.3 (chapter 5). Values and layouts are GCC's, which has those of
+   version 2.6; errors came with 3.2. */
 #ifndef _ACC_PROF_H
 #define _ACC_PROF_H 1
 
@@ -35,6 +36,8 @@ typedef enum acc_event_t {
   acc_ev_enqueue_download_end,
   acc_ev_wait_start,
   acc_ev_wait_end,
+  /* The program is about to end: it has run into an error. */
+  acc_ev_error = 100,
   acc_ev_last
 } acc_event_t;
 
@@ -58,6 +61,28 @@ typedef enum acc_construct_t {
   acc_construct_serial
 } acc_construct_t;
 
+/* What has gone wrong (5.2.2). */
+typedef enum acc_error_t {
+  acc_error_none = 0,
+  acc_error_other,
+  acc_error_system,
+  acc_error_execution,
+  acc_error_device_init,
+  acc_error_device_shutdown,
+  acc_error_device_unavailable,
+  acc_error_device_type_unavailable,
+  acc_error_wrong_device_type,
+  acc_error_out_of_memory,
+  acc_error_not_present,
+  acc_error_partly_present,
+  acc_error_present,
+  acc_error_invalid_argument,
+  acc_error_invalid_async,
+  acc_error_invalid_null_pointer,
+  acc_error_invalid_data_section,
+  acc_error_implementation_defined = 100
+} acc_error_t;
+
 typedef enum acc_device_api {
   acc_device_api_none = 0,
   acc_device_api_cuda,
@@ -72,7 +97,7 @@ typedef signed long int _acc_prof_ssize_t;
 typedef unsigned long int _acc_prof_size_t;
 typedef int _acc_prof_int_t;
 
-#define _ACC_PROF_INFO_VERSION 201711
+#define _ACC_PROF_INFO_VERSION 202211
 
 /* How many bytes of a structure are in use (section 5.2): up to its last field, of an array of n elements, of one
    element. The names are GCC's. */
@@ -124,10 +149,21 @@ typedef struct acc_other_event_info {
 #define _ACC_OTHER_EVENT_INFO_VALID_BYTES 24
 } acc_other_event_info;
 
+/* Of acc_ev_error: the message ends with a null byte, and stays until the callback returns. The last member is what the
+   driver says; 0 where it says nothing. */
+typedef struct acc_error_event_info {
+  _ACC_EVENT_INFO_FIELDS;
+  acc_error_t error_code;
+  const char *error_message;
+  _acc_prof_size_t runtime_info;
+#define _ACC_ERROR_EVENT_INFO_VALID_BYTES 48
+} acc_error_event_info;
+
 typedef union acc_event_info {
   acc_event_t event_type;
   acc_data_event_info data_event;
   acc_launch_event_info launch_event;
+  acc_error_event_info error_event;
   acc_other_event_info other_event;
 } acc_event_info;
 
@@ -150,7 +186,8 @@ typedef acc_query_fn (*acc_prof_lookup_func)(const char *);
 void acc_prof_register(acc_event_t, acc_prof_callback, acc_register_t) __GANGWAY_ACC_NOTHROW;
 void acc_prof_unregister(acc_event_t, acc_prof_callback, acc_register_t) __GANGWAY_ACC_NOTHROW;
 acc_query_fn acc_prof_lookup(const char *) __GANGWAY_ACC_NOTHROW;
-/* A tool has it: it is called when the program starts. */
+/* A tool has it: it is called before the first device is started. The tool is part of the program, preloaded, or named
+   by ACC_PROFLIB. */
 void acc_register_library(acc_prof_reg, acc_prof_reg, acc_prof_lookup_func);
 
 #ifdef __cplusplus

@@ -1,14 +1,14 @@
-//! Which device: start, type and number (OpenACC 3.3 sections 3.2.1 to 3.2.7, 4.1, 4.2).
+//! Which device: start, type and number (OpenACC 3.3 sections 3.2.1 to 3.2.5, 3.2.7, 3.2.15, 4.1, 4.2).
 
 use crate::debug;
 use crate::device_type::{self, DeviceType};
 use crate::failure::{done, mistake};
-use crate::profiling::{Construct, Event, Scope};
+use crate::profiling::{self, Construct, ErrorCode, Event, Scope};
 use crate::thread::{self, Current, Place};
 use crate::words::OpenAcc;
 use gangway_frontend::devices;
 use gangway_frontend::guard::guard;
-use gangway_frontend::host::Host;
+use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_frontend::state::routine;
 use gangway_runtime::queue;
 use std::cell::Cell;
@@ -48,6 +48,11 @@ fn default_number() -> i32 {
     DEFAULT_NUMBER.load(Ordering::Acquire)
 }
 
+/// The number that threads get of a type: the program may have chosen one among other devices than the host.
+fn default_number_of(device_type: DeviceType) -> i32 {
+    if device_type == DeviceType::Host { 0 } else { default_number() }
+}
+
 /// The type in `ACC_DEVICE_TYPE`, and its text.
 fn type_in_environment() -> Option<&'static (Option<DeviceType>, String)> {
     static KNOWN: OnceLock<Option<(Option<DeviceType>, String)>> = OnceLock::new();
@@ -61,11 +66,16 @@ fn type_in_environment() -> Option<&'static (Option<DeviceType>, String)> {
 /// The program has named no type that there is.
 #[cold]
 fn unknown(number: i32) -> ! {
-    mistake(format_args!("unknown device type {number}\n  help: openacc.h has the numbers of acc_device_t"))
+    mistake(
+        ErrorCode::DeviceTypeUnavailable,
+        format_args!("unknown device type {number}\n  help: openacc.h has the numbers of acc_device_t"),
+    )
 }
 
-fn check_known(number: i32) {
-    if !device_type::is_known(number) {
+/// Ends the program where a number is no device type's.
+pub(crate) fn check_known<H: Host>(number: i32) {
+    let is_current = number == device_type::CURRENT && H::OPENACC >= OPENACC_3_3;
+    if !is_current && !device_type::is_known(number) {
         unknown(number);
     }
 }
@@ -79,6 +89,7 @@ pub(crate) fn resolve<H: Host>(number: i32) -> Result<DeviceType, String> {
     let devices = devices::count::<H>();
     let first = || DeviceType::ACCELERATORS.into_iter().find(|known| known.count() > 0);
     match number {
+        device_type::CURRENT => Ok(current::<H>().device_type),
         device_type::DEFAULT => match type_in_environment() {
             Some((Some(known), _)) if known.count() > 0 => Ok(*known),
             Some((_, text)) => Err(format!("device type {text} not supported, which ACC_DEVICE_TYPE names")),
@@ -100,18 +111,32 @@ pub(crate) fn resolve<H: Host>(number: i32) -> Result<DeviceType, String> {
 /// As [`resolve`], where the program cannot go on without.
 pub(crate) fn resolved<H: Host>(number: i32) -> DeviceType {
     resolve::<H>(number).unwrap_or_else(|why| {
-        mistake(format_args!("{why}\n  help: `gangway info` lists the devices of this machine"))
+        mistake(
+            ErrorCode::DeviceTypeUnavailable,
+            format_args!("{why}\n  help: `gangway info` lists the devices of this machine"),
+        )
     })
 }
 
 #[cold]
 fn out_of_range(device_type: DeviceType, number: i32) -> ! {
+    let code = ErrorCode::DeviceUnavailable;
     match device_type.count() {
-        0 => mistake(format_args!("no devices of type {} available", device_type.name())),
-        count => mistake(format_args!(
-            "device {number} out of range: there are {count} of type {}, with numbers from 0",
-            device_type.name()
-        )),
+        0 => mistake(code, format_args!("no devices of type {} available", device_type.name())),
+        1 => mistake(
+            code,
+            format_args!(
+                "device {number} out of range: there is one of type {}, number 0",
+                device_type.name()
+            ),
+        ),
+        count => mistake(
+            code,
+            format_args!(
+                "device {number} out of range: there are {count} of type {}, with numbers from 0",
+                device_type.name()
+            ),
+        ),
     }
 }
 
@@ -143,16 +168,25 @@ pub(crate) fn activate(device_type: DeviceType, number: i32) -> bool {
     new
 }
 
-/// Takes the marks of a type's devices away; answers whether there were any.
-pub(crate) fn deactivate(device_type: DeviceType) -> bool {
-    let mut active = active();
-    let before = active.len();
-    active.retain(|(of, _)| *of != device_type);
-    active.len() != before
+/// The devices of a type that have been started.
+pub(crate) fn active_numbers(device_type: DeviceType) -> Vec<i32> {
+    active().iter().filter(|(of, _)| *of == device_type).map(|(_, number)| *number).collect()
 }
 
-/// Starts the default device of a type, which tools are told.
-fn start<H: Host>(wanted: i32, parent: Construct, implicit: bool) -> DeviceType {
+/// Takes the mark of a device away.
+pub(crate) fn deactivate(device_type: DeviceType, number: i32) {
+    active().remove(&(device_type, number));
+}
+
+/// Has tools there before a device is started: they hear of that. (libgomp loads them when it is loaded itself.)
+fn load_tools<H: Host>() {
+    if H::OPENACC >= OPENACC_3_3 {
+        profiling::load_tools::<H>();
+    }
+}
+
+/// Starts a device of a type, which tools are told: that of a number, or the default one.
+fn start<H: Host>(wanted: i32, number: Option<i32>, parent: Construct, implicit: bool) -> DeviceType {
     struct Started;
     impl Drop for Started {
         fn drop(&mut self) {
@@ -162,16 +196,20 @@ fn start<H: Host>(wanted: i32, parent: Construct, implicit: bool) -> DeviceType 
     debug::start();
     STARTING.set(true);
     let _started = Started;
-    let number = default_number();
+    let number = number.unwrap_or_else(default_number);
     let mut scope = Scope::apart(wanted, number, crate::device_type::SYNC);
     let mut span = scope.start(Event::DeviceInitStart, parent, implicit);
     let device_type = resolved::<H>(wanted);
     place_of(device_type, number);
-    if !activate(device_type, number) && !implicit {
-        mistake(format_args!(
-            "device already active: {} device {number}\n  help: call acc_init once, before other uses",
-            device_type.name()
-        ));
+    // libgomp takes it for a mistake; the specification does not.
+    if !activate(device_type, number) && !implicit && H::OPENACC < OPENACC_3_3 {
+        mistake(
+            ErrorCode::DeviceInit,
+            format_args!(
+                "device already active: {} device {number}\n  help: call acc_init once, before other uses",
+                device_type.name()
+            ),
+        );
     }
     scope.end(Event::DeviceInitEnd, &mut span);
     device_type
@@ -182,11 +220,11 @@ fn attach(number: i32) {
     if thread::own().is_some_and(|own| number < 0 || own.number == number) {
         return;
     }
-    let number = if number < 0 { default_number() } else { number };
     let own = thread::own().map(|own| own.device_type);
     let device_type = own
         .or_else(|| DeviceType::from_number(DEFAULT_TYPE.load(Ordering::Acquire)))
         .unwrap_or(DeviceType::Host);
+    let number = if number < 0 { default_number_of(device_type) } else { number };
     let place = place_of(device_type, number);
     activate(device_type, number);
     use_on_thread(Current { device_type, number, place });
@@ -215,8 +253,9 @@ pub fn current<H: Host>() -> Current {
 
 #[cold]
 fn begin_to_use<H: Host>() -> Current {
+    load_tools::<H>();
     if DEFAULT_TYPE.load(Ordering::Acquire) == 0 {
-        let found = start::<H>(device_type::DEFAULT, Construct::Parallel, true);
+        let found = start::<H>(device_type::DEFAULT, None, Construct::Parallel, true);
         DEFAULT_TYPE.store(found as i32, Ordering::Release);
     }
     attach(-1);
@@ -224,7 +263,7 @@ fn begin_to_use<H: Host>() -> Current {
 }
 
 /// The device that the thread uses, or will, if the program uses any: a thread may wait for what
-/// others have begun.
+/// others have begun, and give up data of theirs.
 #[must_use]
 pub fn if_started() -> Option<Current> {
     if DEFAULT_TYPE.load(Ordering::Acquire) != 0 {
@@ -240,20 +279,45 @@ pub fn scope(current: &Current, asynchronous: i32) -> Scope {
     Scope::begin((current.device_type as i32, current.number), asynchronous)
 }
 
-/// Starts a device.
+/// The type to start: nothing is to be started only to find that it is the thread's.
+fn current_or_default(wanted: i32) -> i32 {
+    let is_started = || thread::own().or_else(if_started).is_some();
+    if wanted == device_type::CURRENT && !is_started() { device_type::DEFAULT } else { wanted }
+}
+
+/// Starts a device, whose type is the thread's from then on.
 pub extern "C" fn acc_init<H: Host>(wanted: i32) {
     guard((), || {
-        check_known(wanted);
-        let found = start::<H>(wanted, Construct::RuntimeApi, false);
-        DEFAULT_TYPE.store(found as i32, Ordering::Release);
-        attach(-1);
+        check_known::<H>(wanted);
+        load_tools::<H>();
+        let wanted = current_or_default(wanted);
+        let found = start::<H>(wanted, None, Construct::RuntimeApi, false);
+        // libgomp leaves a thread its device.
+        if H::OPENACC >= OPENACC_3_3 {
+            use_type("acc_init", found);
+        } else {
+            DEFAULT_TYPE.store(found as i32, Ordering::Release);
+            attach(-1);
+        }
+    });
+}
+
+/// As [`acc_init`], the device of a number, which is the thread's from then on.
+pub extern "C" fn acc_init_device<H: Host>(number: i32, wanted: i32) {
+    guard((), || {
+        check_known::<H>(wanted);
+        load_tools::<H>();
+        let device_type = resolved::<H>(current_or_default(wanted));
+        place_of(device_type, number);
+        start::<H>(device_type as i32, Some(number), Construct::RuntimeApi, false);
+        use_number(device_type, number);
     });
 }
 
 /// How many devices of a type there are.
 pub extern "C" fn acc_get_num_devices<H: Host>(wanted: i32) -> i32 {
     guard(0, || {
-        check_known(wanted);
+        check_known::<H>(wanted);
         if wanted == device_type::NONE { 0 } else { resolve::<H>(wanted).map_or(0, DeviceType::count) }
     })
 }
@@ -261,21 +325,41 @@ pub extern "C" fn acc_get_num_devices<H: Host>(wanted: i32) -> i32 {
 /// Has the thread, and later ones, use devices of a type.
 pub extern "C" fn acc_set_device_type<H: Host>(wanted: i32) {
     guard((), || {
-        check_known(wanted);
-        let device_type = resolved::<H>(wanted);
-        DEFAULT_TYPE.store(device_type as i32, Ordering::Release);
-        activate(device_type, default_number());
-        if thread::own().is_some_and(|own| own.device_type != device_type) {
-            if thread::is_in_structured() {
-                mistake(format_args!(
-                    "acc_set_device_type in 'acc data' region\n  \
-                     help: end the data construct before the thread changes its device type"
-                ));
-            }
-            thread::set(None);
-        }
-        attach(-1);
+        check_known::<H>(wanted);
+        load_tools::<H>();
+        use_type("acc_set_device_type", resolved::<H>(wanted));
     });
+}
+
+/// Has the thread, and later ones, use devices of a type.
+fn use_type(routine: &str, device_type: DeviceType) {
+    DEFAULT_TYPE.store(device_type as i32, Ordering::Release);
+    activate(device_type, default_number_of(device_type));
+    if thread::own().is_some_and(|own| own.device_type != device_type) {
+        if thread::is_in_structured() {
+            mistake(
+                ErrorCode::Other,
+                format_args!(
+                    "{routine} in 'acc data' region\n  \
+                     help: end the data construct before the thread changes its device type"
+                ),
+            );
+        }
+        thread::set(None);
+    }
+    attach(-1);
+}
+
+/// Has the thread, and later ones, use a device.
+fn use_number(device_type: DeviceType, number: i32) {
+    let place = place_of(device_type, number);
+    DEFAULT_TYPE.store(device_type as i32, Ordering::Release);
+    activate(device_type, number);
+    if thread::own().is_none_or(|own| own.device_type != device_type) {
+        use_on_thread(Current { device_type, number, place });
+    }
+    attach(number);
+    DEFAULT_NUMBER.store(number, Ordering::Release);
 }
 
 /// The type of the thread's device; none while it is started.
@@ -290,31 +374,26 @@ pub extern "C" fn acc_get_device_type<H: Host>() -> i32 {
 /// Has the thread, and later ones, use the device of a number; of its own type, if that is 0.
 pub extern "C" fn acc_set_device_num<H: Host>(number: i32, wanted: i32) {
     guard((), || {
-        check_known(wanted);
+        check_known::<H>(wanted);
+        load_tools::<H>();
         let number = if number < 0 { default_number() } else { number };
         if wanted == device_type::NONE {
             let _ = current::<H>();
+            attach(number);
+            DEFAULT_NUMBER.store(number, Ordering::Release);
         } else {
-            let device_type = resolved::<H>(wanted);
-            let place = place_of(device_type, number);
-            DEFAULT_TYPE.store(device_type as i32, Ordering::Release);
-            activate(device_type, number);
-            if thread::own().is_none_or(|own| own.device_type != device_type) {
-                use_on_thread(Current { device_type, number, place });
-            }
+            use_number(resolved::<H>(wanted), number);
         }
-        attach(number);
-        DEFAULT_NUMBER.store(number, Ordering::Release);
     });
 }
 
 /// The number of the thread's device, or the one that it would get.
 pub extern "C" fn acc_get_device_num<H: Host>(wanted: i32) -> i32 {
     guard(0, || {
-        check_known(wanted);
+        check_known::<H>(wanted);
         let device_type = resolved::<H>(wanted);
         let own = thread::own().filter(|own| own.device_type == device_type);
-        own.map_or_else(default_number, |own| own.number)
+        own.map_or_else(|| default_number_of(device_type), |own| own.number)
     })
 }
 

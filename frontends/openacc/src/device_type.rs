@@ -1,5 +1,5 @@
 //! Types of devices: the numbers of `acc_device_t`, the names in `ACC_DEVICE_TYPE`, and whose
-//! devices they are. Besides, the numbers of `acc_async_t`.
+//! devices they are. Besides, the numbers of `acc_async_t`: `acc_async_default` is not GCC's, the others are.
 
 use gangway_frontend::state::RUNTIME;
 use gangway_runtime::Device;
@@ -13,10 +13,12 @@ pub const DEFAULT: i32 = 1;
 /// `acc_device_not_host`.
 pub const NOT_HOST: i32 = 4;
 
-/// `acc_async_noval`: the default queue.
+/// `acc_async_noval`: the thread's default queue.
 pub const NOVAL: i32 = -1;
 /// `acc_async_sync`: the caller waits.
 pub const SYNC: i32 = -2;
+/// `acc_async_default`: what a thread's default queue is at first.
+pub const INITIAL: i32 = -3;
 
 /// A type of which there may be devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,10 +16,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 fn used() -> Option<&'static Device> {
-    match thread::current()?.place {
-        Place::Host => None,
-        Place::Device(device) => Some(device),
-    }
+    thread::current().or_else(device::if_started)?.place.device()
 }
 
 fn foreign() -> Option<(i32, ForeignRuntime)> {

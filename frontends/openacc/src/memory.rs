@@ -1,18 +1,20 @@
-//! Device memory of the program's (OpenACC 3.3 sections 3.2.29 to 3.2.34).
+//! Device memory of the program's (OpenACC 3.3 sections 3.2.16, 3.2.17, 3.2.26 to 3.2.28, 3.2.30).
 
-use crate::device;
+use crate::device::{self, place_of};
 use crate::device_type::SYNC;
 use crate::failure::{done, mistake};
 use crate::present::{Found, find};
+use crate::profiling::ErrorCode;
 use crate::queues;
 use crate::thread::{self, Place};
 use crate::words::OpenAcc;
 use gangway_backend::{AllocationKind, DevicePtr};
 use gangway_frontend::guard::guard;
-use gangway_frontend::host::Host;
+use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_frontend::message;
 use gangway_frontend::state::routine;
 use gangway_frontend::words::Told;
+use gangway_runtime::Device;
 use gangway_runtime::memory::{self, Place as Side};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -75,16 +77,22 @@ pub unsafe extern "C" fn acc_free<H: Host>(address: *mut c_void) {
                 Found::Whole(mapped) | Found::Part(mapped) => mapped.begin + mapped.size - host,
                 Found::Nothing => 0,
             };
-            mistake(format_args!(
-                "acc_free: refusing to free device memory space at {address:p} that is still mapped at \
-                 [{host:#x},+{size}]\n  help: acc_unmap_data it before"
-            ));
+            mistake(
+                ErrorCode::Present,
+                format_args!(
+                    "acc_free: refusing to free device memory space at {address:p} that is still mapped at \
+                     [{host:#x},+{size}]\n  help: acc_unmap_data it before"
+                ),
+            );
         }
         if allocated().remove(&(device.number(), address.addr())).is_none() {
-            mistake(format_args!(
-                "acc_free: invalid device address {address:p}: acc_malloc has not given it, or it has been \
-                 freed before"
-            ));
+            mistake(
+                ErrorCode::InvalidArgument,
+                format_args!(
+                    "acc_free: invalid device address {address:p}: acc_malloc has not given it, or it has been \
+                     freed before"
+                ),
+            );
         }
         let address = DevicePtr(address.addr());
         // SAFETY: the caller's promise.
@@ -104,11 +112,18 @@ enum Way {
 ///
 /// # Safety
 /// Both ranges are valid where they are, until the copy is done.
-unsafe fn copy(name: &str, to: *mut c_void, from: *mut c_void, size: usize, way: Way, queue: i32) {
-    let Some(current) = thread::current() else {
-        mistake(format_args!("{name}: no device active"));
+unsafe fn copy<H: Host>(name: &str, to: *mut c_void, from: *mut c_void, size: usize, way: Way, queue: i32) {
+    let current = match thread::current().or_else(device::if_started) {
+        Some(current) => current,
+        None if H::OPENACC >= OPENACC_3_3 => device::current::<H>(),
+        None => mistake(ErrorCode::DeviceUnavailable, format_args!("{name}: no device active")),
     };
     let Place::Device(device) = current.place else {
+        if H::OPENACC >= OPENACC_3_3 && size > 0 {
+            check_host(name, to);
+            check_host(name, from);
+        }
+        let _ = queues::key(queue);
         // SAFETY: the caller's promise; the two may overlap.
         return unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) };
     };
@@ -120,7 +135,10 @@ unsafe fn copy(name: &str, to: *mut c_void, from: *mut c_void, size: usize, way:
         if is_host { check_host(name, side) } else { check(name, device.number(), side, size) }
     }
     if to == from && way != Way::Inside {
-        mistake(format_args!("{name}: invalid host or device address: both are {to:p}"));
+        mistake(
+            ErrorCode::InvalidArgument,
+            format_args!("{name}: invalid host or device address: both are {to:p}"),
+        );
     }
     let side = |on_host: bool, address: *mut c_void| Side {
         device: (!on_host).then_some(device),
@@ -139,14 +157,14 @@ unsafe fn copy(name: &str, to: *mut c_void, from: *mut c_void, size: usize, way:
 /// Ends the program where the host's side of a copy cannot be right.
 fn check_host(name: &str, host: *mut c_void) {
     if host.is_null() {
-        mistake(format_args!("{name}: invalid host address {host:p}"));
+        mistake(ErrorCode::InvalidNullPointer, format_args!("{name}: invalid host address {host:p}"));
     }
 }
 
 /// Ends the program where the device's side of a copy cannot be right.
 fn check(name: &str, device: i32, address: *mut c_void, size: usize) {
     if address.is_null() {
-        mistake(format_args!("{name}: invalid device address {address:p}"));
+        mistake(ErrorCode::InvalidNullPointer, format_args!("{name}: invalid device address {address:p}"));
     }
     let before = {
         let allocated = allocated();
@@ -159,9 +177,12 @@ fn check(name: &str, device: i32, address: *mut c_void, size: usize) {
         && address.addr() + size > begin + room
     {
         let left = begin + room - address.addr();
-        mistake(format_args!(
-            "{name}: invalid size {size}: at {address:p} there are {left} bytes of what acc_malloc has given"
-        ));
+        mistake(
+            ErrorCode::InvalidArgument,
+            format_args!(
+                "{name}: invalid size {size}: at {address:p} there are {left} bytes of what acc_malloc has given"
+            ),
+        );
     }
 }
 
@@ -169,39 +190,45 @@ fn check(name: &str, device: i32, address: *mut c_void, size: usize) {
 ///
 /// # Safety
 /// Both ranges are valid where they are.
-pub unsafe extern "C" fn acc_memcpy_to_device(address: *mut c_void, host: *mut c_void, size: usize) {
+pub unsafe extern "C" fn acc_memcpy_to_device<H: Host>(address: *mut c_void, host: *mut c_void, size: usize) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_to_device", address, host, size, Way::ToDevice, SYNC) });
+    guard((), || unsafe { copy::<H>("acc_memcpy_to_device", address, host, size, Way::ToDevice, SYNC) });
 }
 
 /// As [`acc_memcpy_to_device`], in a queue.
 ///
 /// # Safety
 /// As there, until the queue has got there.
-pub unsafe extern "C" fn acc_memcpy_to_device_async(
+pub unsafe extern "C" fn acc_memcpy_to_device_async<H: Host>(
     address: *mut c_void,
     host: *mut c_void,
     size: usize,
     queue: i32,
 ) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_to_device_async", address, host, size, Way::ToDevice, queue) });
+    guard((), || unsafe {
+        copy::<H>("acc_memcpy_to_device_async", address, host, size, Way::ToDevice, queue)
+    });
 }
 
 /// Copies from the device.
 ///
 /// # Safety
 /// Both ranges are valid where they are.
-pub unsafe extern "C" fn acc_memcpy_from_device(host: *mut c_void, address: *mut c_void, size: usize) {
+pub unsafe extern "C" fn acc_memcpy_from_device<H: Host>(
+    host: *mut c_void,
+    address: *mut c_void,
+    size: usize,
+) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_from_device", host, address, size, Way::FromDevice, SYNC) });
+    guard((), || unsafe { copy::<H>("acc_memcpy_from_device", host, address, size, Way::FromDevice, SYNC) });
 }
 
 /// As [`acc_memcpy_from_device`], in a queue.
 ///
 /// # Safety
 /// As there, until the queue has got there.
-pub unsafe extern "C" fn acc_memcpy_from_device_async(
+pub unsafe extern "C" fn acc_memcpy_from_device_async<H: Host>(
     host: *mut c_void,
     address: *mut c_void,
     size: usize,
@@ -209,7 +236,7 @@ pub unsafe extern "C" fn acc_memcpy_from_device_async(
 ) {
     // SAFETY: the caller's promise.
     guard((), || unsafe {
-        copy("acc_memcpy_from_device_async", host, address, size, Way::FromDevice, queue)
+        copy::<H>("acc_memcpy_from_device_async", host, address, size, Way::FromDevice, queue)
     });
 }
 
@@ -217,21 +244,117 @@ pub unsafe extern "C" fn acc_memcpy_from_device_async(
 ///
 /// # Safety
 /// Both ranges are valid on the device.
-pub unsafe extern "C" fn acc_memcpy_device(to: *mut c_void, from: *mut c_void, size: usize) {
+pub unsafe extern "C" fn acc_memcpy_device<H: Host>(to: *mut c_void, from: *mut c_void, size: usize) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_device", to, from, size, Way::Inside, SYNC) });
+    guard((), || unsafe { copy::<H>("acc_memcpy_device", to, from, size, Way::Inside, SYNC) });
 }
 
 /// As [`acc_memcpy_device`], in a queue.
 ///
 /// # Safety
 /// As there, until the queue has got there.
-pub unsafe extern "C" fn acc_memcpy_device_async(
+pub unsafe extern "C" fn acc_memcpy_device_async<H: Host>(
     to: *mut c_void,
     from: *mut c_void,
     size: usize,
     queue: i32,
 ) {
     // SAFETY: the caller's promise.
-    guard((), || unsafe { copy("acc_memcpy_device_async", to, from, size, Way::Inside, queue) });
+    guard((), || unsafe { copy::<H>("acc_memcpy_device_async", to, from, size, Way::Inside, queue) });
+}
+
+/// Where the copy of a range of the host's is on a device.
+fn copy_on(name: &str, device: &'static Device, host: *mut c_void, size: usize) -> Side {
+    let code = match find(device, host.addr(), size) {
+        Found::Whole(_) => None,
+        Found::Part(_) => Some(ErrorCode::PartlyPresent),
+        Found::Nothing => Some(ErrorCode::NotPresent),
+    };
+    let address = memory::mapped_address(device, host.addr()).filter(|_| code.is_none());
+    let Some(address) = address else {
+        mistake(
+            code.unwrap_or(ErrorCode::NotPresent),
+            format_args!(
+                "{name}: [{host:p},+{size}] is not mapped as a whole on device {}\n  \
+                 help: make it present there before; the addresses are the host's",
+                device.number()
+            ),
+        );
+    };
+    Side { device: Some(device), address: address.0 }
+}
+
+/// Copies from one device's copy of the host's data to another one's.
+///
+/// # Safety
+/// Where the host is the device, both ranges are the program's. What is mapped stays so until the copy is done.
+unsafe fn copy_between<H: Host>(
+    name: &str,
+    (to, to_number): (*mut c_void, i32),
+    (from, from_number): (*mut c_void, i32),
+    size: usize,
+    queue: i32,
+) {
+    let current = device::current::<H>();
+    let places = [to_number, from_number].map(|number| place_of(current.device_type, number));
+    let _ = queues::key(queue);
+    if size == 0 {
+        return;
+    }
+    check_host(name, to);
+    check_host(name, from);
+    let [Place::Device(target), Place::Device(source)] = places else {
+        // SAFETY: the caller's promise; the two may overlap.
+        return unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), size) };
+    };
+    let _scope = device::scope(&current, queue);
+    let (to, from) = (copy_on(name, target, to, size), copy_on(name, source, from, size));
+    if to.address == from.address && std::ptr::eq(target, source) {
+        return;
+    }
+    // SAFETY: both are mapped, and the caller's promise.
+    done(unsafe {
+        match queues::get(source, queue) {
+            None => memory::copy(to, from, size, &routine()),
+            Some(queue) => memory::copy_in(&queue, to, from, size, &routine()),
+        }
+    });
+}
+
+/// Copies from a device's copy of the host's data at `from` to a device's copy of that at `to`. The numbers are of
+/// devices of the thread's type.
+///
+/// # Safety
+/// Where the host is the device, both ranges are the program's.
+pub unsafe extern "C" fn acc_memcpy_d2d<H: Host>(
+    to: *mut c_void,
+    from: *mut c_void,
+    size: usize,
+    to_number: i32,
+    from_number: i32,
+) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        unsafe { copy_between::<H>("acc_memcpy_d2d", (to, to_number), (from, from_number), size, SYNC) };
+    });
+}
+
+/// As [`acc_memcpy_d2d`], in a queue of the device that is copied from.
+///
+/// # Safety
+/// As there; the data stays mapped until the queue has got there.
+pub unsafe extern "C" fn acc_memcpy_d2d_async<H: Host>(
+    to: *mut c_void,
+    from: *mut c_void,
+    size: usize,
+    to_number: i32,
+    from_number: i32,
+    queue: i32,
+) {
+    guard((), || {
+        // SAFETY: the caller's promise.
+        unsafe {
+            copy_between::<H>("acc_memcpy_d2d_async", (to, to_number), (from, from_number), size, queue)
+        };
+    });
 }

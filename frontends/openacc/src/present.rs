@@ -1,11 +1,12 @@
-//! What is on the device (OpenACC 3.3 sections 3.2.24 to 3.2.28).
+//! What is on the device (OpenACC 3.3 sections 3.2.21 to 3.2.25).
 
 use crate::device;
 use crate::failure::{done, mistake};
+use crate::profiling::ErrorCode;
 use crate::thread::{self, Place};
 use gangway_backend::DevicePtr;
 use gangway_frontend::guard::guard;
-use gangway_frontend::host::Host;
+use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_frontend::state::routine;
 use gangway_runtime::present::Relation;
 use gangway_runtime::{Device, memory};
@@ -87,12 +88,14 @@ pub extern "C" fn acc_hostptr<H: Host>(address: *mut c_void) -> *mut c_void {
     })
 }
 
-/// Whether all of a range is on the device.
+/// Whether all of a range is on the device; one of no bytes, whether its address is there. libgomp says of that, and
+/// of null, that it is not; since OpenACC 3.2 a null pointer of no bytes is everywhere.
 pub extern "C" fn acc_is_present<H: Host>(host: *mut c_void, size: usize) -> i32 {
     guard(0, || {
-        if host.is_null() || size == 0 {
-            return 0;
+        if host.is_null() || size == 0 && H::OPENACC < OPENACC_3_3 {
+            return (size == 0 && H::OPENACC >= OPENACC_3_3).into();
         }
+        let size = size.max(1);
         match device::current::<H>().place {
             Place::Host => 1,
             Place::Device(device) => i32::from(matches!(find(device, host.addr(), size), Found::Whole(_))),
@@ -106,24 +109,38 @@ pub extern "C" fn acc_map_data<H: Host>(host: *mut c_void, address: *mut c_void,
         let current = device::current::<H>();
         let Place::Device(device) = current.place else {
             if host != address {
-                mistake(format_args!(
-                    "acc_map_data: cannot map data on shared-memory system\n  \
-                     help: the host is the device, which has only one address for data"
-                ));
+                mistake(
+                    ErrorCode::WrongDeviceType,
+                    format_args!(
+                        "acc_map_data: cannot map data on shared-memory system\n  \
+                         help: the host is the device, which has only one address for data"
+                    ),
+                );
             }
             return;
         };
         if host.is_null() || address.is_null() || size == 0 {
-            mistake(format_args!("acc_map_data: [{host:p},+{size}]->[{address:p},+{size}] is a bad map"));
+            let is_null = host.is_null() || address.is_null();
+            let code = if is_null { ErrorCode::InvalidNullPointer } else { ErrorCode::InvalidDataSection };
+            mistake(
+                code,
+                format_args!("acc_map_data: [{host:p},+{size}]->[{address:p},+{size}] is a bad map"),
+            );
         }
         if !matches!(find(device, host.addr(), size), Found::Nothing) {
-            mistake(format_args!(
-                "acc_map_data: host address [{host:p}, +{size}] is already mapped\n  \
-                 help: acc_unmap_data it before, or end what has mapped it"
-            ));
+            mistake(
+                ErrorCode::Present,
+                format_args!(
+                    "acc_map_data: host address [{host:p}, +{size}] is already mapped\n  \
+                     help: acc_unmap_data it before, or end what has mapped it"
+                ),
+            );
         }
         if memory::host_address(device, DevicePtr(address.addr())).is_some() {
-            mistake(format_args!("acc_map_data: device address [{address:p}, +{size}] is already mapped"));
+            mistake(
+                ErrorCode::Present,
+                format_args!("acc_map_data: device address [{address:p}, +{size}] is already mapped"),
+            );
         }
         let _scope = device::scope(&current, crate::device_type::SYNC);
         let storage = DevicePtr(address.addr());
@@ -133,30 +150,47 @@ pub extern "C" fn acc_map_data<H: Host>(host: *mut c_void, address: *mut c_void,
 }
 
 /// Undoes [`acc_map_data`].
-pub extern "C" fn acc_unmap_data(host: *mut c_void) {
+pub extern "C" fn acc_unmap_data<H: Host>(host: *mut c_void) {
     guard((), || {
-        let Some(current) = thread::current() else { return };
+        let current = match thread::current().or_else(device::if_started) {
+            Some(current) => current,
+            // libgomp does nothing before a device is used.
+            None if H::OPENACC < OPENACC_3_3 => return,
+            None => device::current::<H>(),
+        };
         let Place::Device(device) = current.place else { return };
         let (begin, size, is_permanent) = match find(device, host.addr(), 1) {
             Found::Whole(found) | Found::Part(found) => (found.begin, found.size, found.is_permanent),
-            Found::Nothing => mistake(format_args!("acc_unmap_data: {host:p} is not a mapped block")),
+            Found::Nothing => {
+                let code = if host.is_null() { ErrorCode::InvalidNullPointer } else { ErrorCode::NotPresent };
+                mistake(code, format_args!("acc_unmap_data: {host:p} is not a mapped block"))
+            }
         };
         if begin != host.addr() {
-            mistake(format_args!(
-                "acc_unmap_data: [{begin:#x},{size}] surrounds {host:p}\n  \
-                 help: give the address that acc_map_data was given"
-            ));
+            mistake(
+                ErrorCode::InvalidArgument,
+                format_args!(
+                    "acc_unmap_data: [{begin:#x},{size}] surrounds {host:p}\n  \
+                     help: give the address that acc_map_data was given"
+                ),
+            );
         }
         if !is_permanent {
-            mistake(format_args!(
-                "acc_unmap_data: refusing to unmap block [{host:p},+{size}] that has not been mapped by \
-                 'acc_map_data'"
-            ));
+            mistake(
+                ErrorCode::InvalidArgument,
+                format_args!(
+                    "acc_unmap_data: refusing to unmap block [{host:p},+{size}] that has not been mapped by \
+                     'acc_map_data'"
+                ),
+            );
         }
         if mapped().remove(&(device.number(), host.addr())).is_none() {
-            mistake(format_args!(
-                "acc_unmap_data: cannot unmap target block [{host:p},+{size}], which is a variable on the device"
-            ));
+            mistake(
+                ErrorCode::InvalidArgument,
+                format_args!(
+                    "acc_unmap_data: cannot unmap target block [{host:p},+{size}], which is a variable on the device"
+                ),
+            );
         }
         let _scope = device::scope(&current, crate::device_type::SYNC);
         let _ = memory::disassociate(device, host.addr(), &routine());

@@ -1,9 +1,8 @@
 //! Properties of devices (OpenACC 3.3 section 3.2.6).
 
-use crate::device::{self, place_of, resolved};
+use crate::device::{self, check_known, place_of, resolved};
 use crate::device_type::{self, DeviceType};
-use crate::failure::{done, mistake};
-use crate::thread::Place;
+use crate::failure::done;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
 use gangway_runtime::Device;
@@ -13,6 +12,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 const MEMORY: i32 = 1;
 const FREE_MEMORY: i32 = 2;
+/// Not GCC's, whose library has it not.
+const SHARED_MEMORY_SUPPORT: i32 = 3;
 /// The bit of properties that are texts.
 const TEXT: i32 = 0x1_0000;
 const NAME: i32 = TEXT | 1;
@@ -44,24 +45,24 @@ fn device<H: Host>(number: i32, wanted: i32) -> Option<&'static Device> {
     let place = if wanted == device_type::CURRENT {
         device::current::<H>().place
     } else {
-        if !device_type::is_known(wanted) {
-            mistake(format_args!("unknown device type {wanted}"));
-        }
+        check_known::<H>(wanted);
         let device_type = resolved::<H>(wanted);
         let place = place_of(device_type, if device_type == DeviceType::Host { 0 } else { number });
         device::open(place);
         place
     };
-    match place {
-        Place::Host => None,
-        Place::Device(device) => Some(device),
-    }
+    place.device()
 }
 
 /// A number; 0 if the device does not say, or the property is a text.
 pub extern "C" fn acc_get_property<H: Host>(number: i32, wanted: i32, property: i32) -> usize {
     guard(0, || {
-        let Some(device) = device::<H>(number, wanted) else { return 0 };
+        let Some(device) = device::<H>(number, wanted) else {
+            return (property == SHARED_MEMORY_SUPPORT).into();
+        };
+        if property == SHARED_MEMORY_SUPPORT {
+            return done(device.capabilities()).unified_memory.into();
+        }
         let properties = done(gangway_runtime::properties(device));
         match (property, properties) {
             (MEMORY, Some(properties)) => properties.memory,

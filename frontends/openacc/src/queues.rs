@@ -1,4 +1,4 @@
-//! Asynchronous queues (OpenACC 3.3 sections 2.16, 3.2.10 to 3.2.17).
+//! Asynchronous queues (OpenACC 3.3 sections 2.16, 3.2.9 to 3.2.14).
 //!
 //! A queue is made when something is first put into it, one for each number and device, and
 //! belongs to all threads. Queues are independent of each other. What is in none comes behind
@@ -6,22 +6,29 @@
 //! streams of CUDA's and the rest goes to the null stream: programs rely on that order, though the
 //! specification does not promise it (section 2.16.1: without `async` the thread waits for its own
 //! construct).
+//!
+//! Which queue an async argument means is said here, what routines and directives wait for in
+//! [`waits`](crate::waits).
 
-use crate::device;
-use crate::device_type::{NOVAL, SYNC};
+use crate::device_type::{INITIAL, NOVAL, SYNC};
 use crate::failure::{done, mistake};
-use crate::thread::{self, Place};
+use crate::profiling::ErrorCode;
 use gangway_frontend::guard::guard;
-use gangway_frontend::host::Host;
 use gangway_frontend::libraries;
 use gangway_runtime::Device;
 use gangway_runtime::queue::Queue;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// By device and key ([`key`]).
 static QUEUES: Mutex<BTreeMap<(i32, i32), Arc<Queue>>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// The thread's default queue (acc-default-async-var), as an async argument but [`NOVAL`].
+    static DEFAULT: Cell<i32> = const { Cell::new(INITIAL) };
+}
 
 fn queues() -> MutexGuard<'static, BTreeMap<(i32, i32), Arc<Queue>>> {
     QUEUES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -32,24 +39,43 @@ pub fn hold() -> impl Sized + 'static {
     queues()
 }
 
-/// What a queue is found by; `None` if the caller is to wait. The default queue is one of its
-/// own.
-fn key(asynchronous: i32) -> Option<i32> {
+/// What an async argument means for this thread now: with the thread's default queue in place of none. Where a
+/// construct ends later, it is asked once. A number that means nothing ends the program.
+#[inline]
+#[must_use]
+pub fn resolved(asynchronous: i32) -> i32 {
     match asynchronous {
-        SYNC => None,
-        NOVAL => Some(-1),
-        number if number >= 0 => Some(number),
-        wrong => mistake(format_args!(
-            "invalid async-argument: {wrong}\n  \
+        NOVAL => DEFAULT.get(),
+        known if is_valid(known) => known,
+        wrong => invalid(wrong),
+    }
+}
+
+#[cold]
+fn invalid(asynchronous: i32) -> ! {
+    mistake(
+        ErrorCode::InvalidAsync,
+        format_args!(
+            "invalid async-argument: {asynchronous}\n  \
              help: it is acc_async_sync ({SYNC}), acc_async_noval ({NOVAL}), or 0 and more"
-        )),
+        ),
+    )
+}
+
+/// What a queue is found by; `None` if the caller is to wait. The initial default queue is one of its
+/// own.
+pub(crate) fn key(asynchronous: i32) -> Option<i32> {
+    match resolved(asynchronous) {
+        SYNC => None,
+        INITIAL => Some(-1),
+        number => Some(number),
     }
 }
 
 /// Whether an async argument means anything.
 #[must_use]
-pub fn is_valid(asynchronous: i32) -> bool {
-    asynchronous >= SYNC
+pub const fn is_valid(asynchronous: i32) -> bool {
+    asynchronous >= INITIAL
 }
 
 /// The queue of an async argument; `None` if the caller is to wait.
@@ -81,7 +107,7 @@ pub(crate) fn replace(device: &'static Device, asynchronous: i32, queue: Queue) 
 }
 
 /// All queues of a device.
-fn all(device: &'static Device) -> Vec<Arc<Queue>> {
+pub(crate) fn all(device: &'static Device) -> Vec<Arc<Queue>> {
     let number = device.number();
     let range = (Bound::Included((number, i32::MIN)), Bound::Included((number, i32::MAX)));
     queues().range(range).map(|(_, queue)| Arc::clone(queue)).collect()
@@ -113,127 +139,22 @@ pub fn settle() {
     }
 }
 
-/// The thread's device; the routine needs one that has been used before.
-fn active() -> Place {
-    let Some(current) = thread::current().or_else(device::if_started) else {
-        mistake(format_args!("no device active\n  help: call acc_init, or wait after the first construct"))
-    };
-    current.place
+/// The thread's default queue: where constructs go whose `async` clause has no argument. At first it is
+/// `acc_async_default`, which is the queue of no number.
+pub extern "C" fn acc_get_default_async() -> i32 {
+    DEFAULT.get()
 }
 
-/// Whether all that is in a queue is done.
-pub extern "C" fn acc_async_test(asynchronous: i32) -> i32 {
-    guard(1, || {
-        let Place::Device(device) = active() else {
-            let _ = key(asynchronous);
-            return 1;
-        };
-        i32::from(existing(device, asynchronous).is_none_or(|queue| done(queue.test())))
-    })
-}
-
-/// Whether all that is in any queue is done.
-pub extern "C" fn acc_async_test_all() -> i32 {
-    guard(1, || match active() {
-        Place::Host => 1,
-        Place::Device(device) => i32::from(all(device).iter().all(|queue| done(queue.test()))),
-    })
-}
-
-/// Waits for all that is in a queue.
-pub extern "C" fn acc_wait(asynchronous: i32) {
-    guard((), || match active() {
-        Place::Host => _ = key(asynchronous),
-        Place::Device(device) => wait(device, asynchronous),
-    });
-}
-
-fn wait(device: &'static Device, asynchronous: i32) {
-    if let Some(queue) = existing(device, asynchronous) {
-        done(queue.synchronize());
-    }
-}
-
-/// Waits for all that is in any queue.
-pub extern "C" fn acc_wait_all() {
+/// Sets the thread's default queue. `acc_async_default` is what it was at first, with `acc_async_sync` constructs
+/// are waited for, and `acc_async_noval` changes nothing (section 2.14.3).
+pub extern "C" fn acc_set_default_async(asynchronous: i32) {
     guard((), || {
-        if let Some(current) = thread::current().or_else(device::if_started)
-            && let Place::Device(device) = current.place
-        {
-            wait_all(device);
+        if asynchronous != NOVAL {
+            let _ = key(asynchronous);
+            DEFAULT.set(asynchronous);
         }
     });
 }
-
-fn wait_all(device: &'static Device) {
-    all(device).iter().for_each(|queue| done(queue.synchronize()));
-}
-
-/// Has one queue wait for another.
-pub extern "C" fn acc_wait_async(first: i32, second: i32) {
-    guard((), || match active() {
-        Place::Host => _ = (key(first), key(second)),
-        Place::Device(device) => order(device, first, second),
-    });
-}
-
-fn order(device: &'static Device, first: i32, second: i32) {
-    let Some(earlier) = existing(device, first) else { return };
-    match get(device, second) {
-        Some(later) if Arc::ptr_eq(&earlier, &later) => {}
-        Some(later) => done(later.wait_for(&earlier)),
-        None => done(earlier.synchronize()),
-    }
-}
-
-/// Has a queue wait for all others.
-pub extern "C" fn acc_wait_all_async(asynchronous: i32) {
-    guard((), || match active() {
-        Place::Host => _ = key(asynchronous),
-        Place::Device(device) => order_all(device, asynchronous),
-    });
-}
-
-fn order_all(device: &'static Device, asynchronous: i32) {
-    let Some(later) = get(device, asynchronous) else { return wait_all(device) };
-    for earlier in all(device).iter().filter(|earlier| !Arc::ptr_eq(earlier, &later)) {
-        done(later.wait_for(earlier));
-    }
-}
-
-/// The `wait` clause of a construct in a queue: what is issued next comes behind what is in the
-/// queues that the clause lists. A list without a number is for all of them.
-pub fn wait_clause(device: &'static Device, asynchronous: i32, numbers: impl Iterator<Item = i32>) {
-    for number in numbers {
-        if number == NOVAL {
-            return wait_directive(device, asynchronous);
-        }
-        match asynchronous {
-            SYNC => wait(device, number),
-            _ if number == asynchronous => {}
-            _ => order(device, number, asynchronous),
-        }
-    }
-}
-
-/// The `wait` directive without a list: for all queues.
-pub fn wait_directive(device: &'static Device, asynchronous: i32) {
-    if asynchronous == SYNC { wait_all(device) } else { order_all(device, asynchronous) }
-}
-
-/// The `wait` directive, by the thread's device, which is started if it has to be.
-pub fn wait_for<H: Host>(asynchronous: i32, numbers: Option<&[i32]>) {
-    let current = device::current::<H>();
-    let _scope = device::scope(&current, asynchronous);
-    let Place::Device(device) = current.place else { return };
-    match numbers {
-        Some(numbers) => wait_clause(device, asynchronous, numbers.iter().copied()),
-        None => wait_directive(device, asynchronous),
-    }
-}
-
-/// Older names, which mean the same.
-pub use {acc_wait as acc_async_wait, acc_wait_all as acc_async_wait_all};
 
 #[cfg(test)]
 mod tests {
@@ -242,6 +163,23 @@ mod tests {
     #[test]
     fn keys_are_those_of_different_queues() {
         assert_eq!((key(SYNC), key(NOVAL), key(0), key(7)), (None, Some(-1), Some(0), Some(7)));
-        assert!(is_valid(SYNC) && is_valid(NOVAL) && is_valid(0) && !is_valid(-3));
+        assert_eq!(key(INITIAL), Some(-1));
+        assert!(is_valid(SYNC) && is_valid(NOVAL) && is_valid(INITIAL) && is_valid(0) && !is_valid(-4));
+    }
+
+    #[test]
+    fn a_thread_has_its_own_default_queue() {
+        let others = || std::thread::spawn(|| acc_get_default_async()).join().unwrap();
+        assert_eq!(acc_get_default_async(), INITIAL);
+        acc_set_default_async(5);
+        assert_eq!((acc_get_default_async(), others()), (5, INITIAL));
+        assert_eq!((resolved(NOVAL), resolved(SYNC), resolved(3)), (5, SYNC, 3));
+        assert_eq!((key(NOVAL), key(INITIAL)), (Some(5), Some(-1)));
+        acc_set_default_async(NOVAL);
+        assert_eq!(acc_get_default_async(), 5);
+        acc_set_default_async(SYNC);
+        assert_eq!((acc_get_default_async(), key(NOVAL)), (SYNC, None));
+        acc_set_default_async(INITIAL);
+        assert_eq!((acc_get_default_async(), key(NOVAL)), (INITIAL, Some(-1)));
     }
 }

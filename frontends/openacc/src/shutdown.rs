@@ -2,46 +2,80 @@
 
 use crate::data::move_datum;
 use crate::datum::Datum;
-use crate::device::{deactivate, resolved};
-use crate::device_type::{self, SYNC};
+use crate::device::{active_numbers, check_known, deactivate, if_started, place_of, resolved};
+use crate::device_type::{CURRENT, DeviceType, SYNC};
 use crate::failure::mistake;
 use crate::present::unmap_all;
+use crate::profiling::{Construct, ErrorCode, Event, Scope};
 use crate::queues;
 use crate::thread;
 use gangway_frontend::guard::guard;
-use gangway_frontend::host::Host;
+use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_runtime::{DataOperation, Device, MapKind};
 
 /// Ends the use of a type's devices: their queues are waited for, their data is given up, and
 /// memory that is kept for later goes back to the driver. Their images stay, with what variables on
 /// the device hold.
 pub extern "C" fn acc_shutdown<H: Host>(wanted: i32) {
-    guard((), || {
-        if !device_type::is_known(wanted) {
-            mistake(format_args!("unknown device type {wanted}"));
-        }
-        let device_type = resolved::<H>(wanted);
-        if thread::is_in_structured() {
-            mistake(format_args!("shutdown in 'acc data' region\n  help: end the data construct before"));
-        }
-        if thread::is_bound_to_host() {
-            mistake(format_args!("shutdown during host fallback"));
-        }
-        if !deactivate(device_type) {
-            mistake(format_args!(
+    guard((), || shut_down::<H>(None, wanted));
+}
+
+/// As [`acc_shutdown`], for the device of a number.
+pub extern "C" fn acc_shutdown_device<H: Host>(number: i32, wanted: i32) {
+    guard((), || shut_down::<H>(Some(number), wanted));
+}
+
+fn shut_down<H: Host>(number: Option<i32>, wanted: i32) {
+    check_known::<H>(wanted);
+    if wanted == CURRENT && thread::own().or_else(if_started).is_none() {
+        return;
+    }
+    let device_type = resolved::<H>(wanted);
+    if let Some(number) = number {
+        place_of(device_type, number);
+    }
+    if thread::is_in_structured() {
+        mistake(
+            ErrorCode::DeviceShutdown,
+            format_args!("shutdown in 'acc data' region\n  help: end the data construct before"),
+        );
+    }
+    if thread::is_bound_to_host() {
+        mistake(ErrorCode::DeviceShutdown, format_args!("shutdown during host fallback"));
+    }
+    let numbers: Vec<i32> = active_numbers(device_type)
+        .into_iter()
+        .filter(|active| number.is_none_or(|number| number == *active))
+        .collect();
+    // libgomp takes it for a mistake; the specification does not.
+    if numbers.is_empty() && H::OPENACC < OPENACC_3_3 {
+        mistake(
+            ErrorCode::DeviceShutdown,
+            format_args!(
                 "no device initialized of type {}\n  help: acc_init comes before acc_shutdown",
                 device_type.name()
-            ));
-        }
-        for device in device_type.devices() {
-            queues::remove_all(device);
-            unmap_all(device);
-            give_up_data(device);
-            // Memory that is kept for later constructs. Other threads may be in some.
-            device.trim();
-        }
-        thread::forget_all();
-    });
+            ),
+        );
+    }
+    for number in numbers {
+        end(device_type, number);
+    }
+}
+
+/// Ends the use of one device, which tools are told.
+fn end(device_type: DeviceType, number: i32) {
+    let mut scope = Scope::apart(device_type as i32, number, SYNC);
+    let mut span = scope.start(Event::DeviceShutdownStart, Construct::RuntimeApi, false);
+    deactivate(device_type, number);
+    if let Some(device) = place_of(device_type, number).device() {
+        queues::remove_all(device);
+        unmap_all(device);
+        give_up_data(device);
+        // Memory that is kept for later constructs. Other threads may be in some.
+        device.trim();
+    }
+    thread::forget(device_type, number);
+    scope.end(Event::DeviceShutdownEnd, &mut span);
 }
 
 /// Ends all mappings of a device's but those of variables.

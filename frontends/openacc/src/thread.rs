@@ -4,7 +4,9 @@
 use crate::device_type::DeviceType;
 use gangway_runtime::Device;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Where a thread's constructs run.
 #[derive(Clone, Copy)]
@@ -13,6 +15,17 @@ pub enum Place {
     Host,
     /// On a device.
     Device(&'static Device),
+}
+
+impl Place {
+    /// The device; none where the host's own memory is used.
+    #[must_use]
+    pub const fn device(self) -> Option<&'static Device> {
+        match self {
+            Self::Host => None,
+            Self::Device(device) => Some(device),
+        }
+    }
 }
 
 /// The device that a thread uses.
@@ -26,8 +39,19 @@ pub struct Current {
     pub place: Place,
 }
 
-/// Counts shutdowns: what threads knew before is forgotten.
+/// Counts shutdowns: threads forget their devices that have been shut down.
 static SHUTDOWNS: AtomicU64 = AtomicU64::new(0);
+/// The last shutdown of each device.
+static LAST: Mutex<BTreeMap<(DeviceType, i32), u64>> = Mutex::new(BTreeMap::new());
+
+fn last() -> MutexGuard<'static, BTreeMap<(DeviceType, i32), u64>> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock of this module, for a fork.
+pub fn hold() -> impl Sized + 'static {
+    last()
+}
 
 thread_local! {
     /// The device, and the number of shutdowns before.
@@ -53,8 +77,18 @@ pub fn current() -> Option<Current> {
 #[inline]
 #[must_use]
 pub fn own() -> Option<Current> {
-    let (current, shutdowns) = CURRENT.get()?;
-    (shutdowns == SHUTDOWNS.load(Ordering::Acquire)).then_some(current)
+    let (current, known) = CURRENT.get()?;
+    let shutdowns = SHUTDOWNS.load(Ordering::Acquire);
+    if known == shutdowns { Some(current) } else { own_after_shutdowns(current, known, shutdowns) }
+}
+
+/// There have been shutdowns since the thread got its device.
+#[cold]
+fn own_after_shutdowns(current: Current, known: u64, shutdowns: u64) -> Option<Current> {
+    let ended = last().get(&(current.device_type, current.number)).copied().unwrap_or(0);
+    let kept = (ended <= known).then_some((current, shutdowns));
+    CURRENT.set(kept);
+    kept.map(|(current, _)| current)
 }
 
 /// Gives the thread a device, or takes it away.
@@ -62,9 +96,12 @@ pub fn set(current: Option<Current>) {
     CURRENT.set(current.map(|current| (current, SHUTDOWNS.load(Ordering::Acquire))));
 }
 
-/// Takes the devices of all threads away.
-pub fn forget_all() {
-    SHUTDOWNS.fetch_add(1, Ordering::AcqRel);
+/// Takes a device away from all threads that use it.
+pub fn forget(device_type: DeviceType, number: i32) {
+    let mut last = last();
+    let shutdown = SHUTDOWNS.load(Ordering::Acquire) + 1;
+    last.insert((device_type, number), shutdown);
+    SHUTDOWNS.store(shutdown, Ordering::Release);
 }
 
 /// Runs `work`, whose constructs and routines are all for the host.
@@ -131,10 +168,13 @@ mod tests {
             assert!(is_bound_to_host());
         });
         assert!(!is_bound_to_host());
-        forget_all();
+        forget(DeviceType::Host, 0);
+        forget(DeviceType::Nvidia, 3);
+        assert_eq!(current().map(|current| current.number), Some(3));
+        forget(DeviceType::Host, 3);
         assert!(current().is_none());
         set(Some(host));
-        assert!(current().is_some());
+        assert!(current().is_some() && host.place.device().is_none());
         set(None);
         assert!(current().is_none());
     }

@@ -1,7 +1,9 @@
 //! Every file in `programs/` is compiled with and without optimisation, and with no word of it, for GPUs and for processors, and runs
 //! there. A program checks what it has computed, and prints `ok`, or what the same source prints without OpenACC if
-//! its first line says so. `// options:` in its first line are given to the compiler.
+//! its first line says so. `// options:` in its first lines are given to the compiler, `// environment: NAME=value` to
+//! the program, as often as it stands there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,43 +30,60 @@ fn main() -> std::process::ExitCode {
             trials.push(Trial::test(name, move || runs(&file, level, architecture, device)));
         }
     }
+    trials.push(Trial::test("every_routine_is_declared_and_called", every_routine_is_declared_and_called));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The routines that the library exports are those of the headers, and the programs call each.
+fn every_routine_is_declared_and_called() -> Result<(), Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| fs::read_to_string(root.join("../../frontends").join(path));
+    let exports = read("omptarget/exports.txt")?;
+    let exported: BTreeSet<&str> = exports.lines().filter(|name| name.starts_with("acc_")).collect();
+    let headers = read("openacc/include/openacc.h")? + &read("openacc/include/acc_prof.h")?;
+    let declared: BTreeSet<&str> = called(&headers).collect();
+    if exported.len() < 75 || exported != declared {
+        let differ: Vec<_> = exported.symmetric_difference(&declared).collect();
+        return Err(format!("{} routines; in one of both: {differ:?}", exported.len()).into());
+    }
+    let mut programs = String::new();
+    for file in fs::read_dir(root.join("programs"))? {
+        programs += &fs::read_to_string(file?.path())?;
+    }
+    let called: BTreeSet<&str> = called(&programs).collect();
+    let idle: Vec<_> = exported.difference(&called).collect();
+    if idle.is_empty() { Ok(()) } else { Err(format!("no program calls {idle:?}").into()) }
+}
+
+/// The names of OpenACC's that stand before a parenthesis.
+fn called(text: &str) -> impl Iterator<Item = &str> {
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let names =
+        text.split('(').map(move |part| part.rsplit(|letter| !is_of_name(letter)).next().unwrap_or_default());
+    names.filter(|name| name.starts_with("acc_"))
 }
 
 fn runs(file: &Path, level: &str, architecture: &str, device: &str) -> Result<(), Failed> {
     let text = fs::read_to_string(file)?;
-    let options = text.lines().next().and_then(|line| line.strip_prefix("// options: ")).unwrap_or_default();
+    let head = || text.lines().take_while(|line| line.starts_with("//"));
+    let options = head().filter_map(|line| line.strip_prefix("// options: ")).flat_map(str::split_whitespace);
+    let environment = head().filter_map(|line| line.strip_prefix("// environment: ")?.split_once('='));
     let compiler = if file.extension().is_some_and(|extension| extension == "cpp") { "c++" } else { "cc" };
     let folder = Folder::new();
     let program = folder.path("program");
     let mut compile = gangway();
-    compile
-        .args([compiler, "-fopenacc", "-Wall", "-Werror"])
-        .args(level.split_whitespace())
-        .args(options.split_whitespace());
-    compile
-        .arg(format!("--offload-arch={architecture}"))
-        .arg(file)
-        .arg("-o")
-        .arg(&program)
-        .arg("-lm")
-        .run()
-        .succeeded();
+    compile.args([compiler, "-fopenacc", "-Wall", "-Werror"]).args(level.split_whitespace()).args(options);
+    compile.arg(format!("--offload-arch={architecture}")).arg(file).arg("-o").arg(&program).arg("-lm");
+    compile.run().succeeded();
     let expected = match text.starts_with("// as without OpenACC\n") {
         true => {
             let plain = folder.path("plain");
-            Command::new("clang-22")
-                .args(["-w", "-O1"])
-                .arg(file)
-                .arg("-o")
-                .arg(&plain)
-                .arg("-lm")
-                .run()
-                .succeeded();
+            let mut compile = Command::new("clang-22");
+            compile.args(["-w", "-O1"]).arg(file).arg("-o").arg(&plain).arg("-lm").run().succeeded();
             Command::new(&plain).run().succeeded().stdout
         }
         false => "ok\n".to_owned(),
     };
-    gangway().args(["run", "--device", device]).arg(&program).run().printed(&expected);
+    gangway().args(["run", "--device", device]).arg(&program).envs(environment).run().printed(&expected);
     Ok(())
 }

@@ -55,34 +55,27 @@ impl Writer<'_> {
     /// The `wait` clause: a call before the construct.
     pub fn waits(&self, directive: &Directive, names: &Names) -> String {
         let clauses = directive.for_gpus().into_iter().filter(|clause| clause.name == "wait");
-        clauses
-            .map(|clause| {
-                self.wait_call("__gangway_acc_wait_clause", "__acc_launch.async", &clause.items(), names)
-            })
-            .collect()
+        clauses.map(|clause| self.wait_call(clause.tokens.as_deref().unwrap_or_default(), names)).collect()
     }
 
-    fn wait_call(
-        &self,
-        function: &str,
-        queue: &str,
-        items: &[&[crate::lexer::Token]],
-        names: &Names,
-    ) -> String {
-        let mut queues = Vec::new();
-        for item in items {
-            // `devnum: 0 : queues: 1, 2`
-            let parts = crate::pragma::split(item, ":");
-            let Some(range) = parts.last().and_then(|part| super::directive::bytes(part)) else { continue };
-            queues.push(format!("(int)({})", self.expression(&range, names)));
-        }
-        let count = queues.len();
-        match count {
-            0 => format!("{function}(&__acc_site, {queue}, 0, 0); "),
-            _ => format!(
-                "{{ int __acc_queues[] = {{ {} }}; {function}(&__acc_site, {queue}, {count}, __acc_queues); }} ",
-                queues.join(", ")
-            ),
+    /// The call for a wait-argument (section 2.16).
+    fn wait_call(&self, argument: &[Token], names: &Names) -> String {
+        let (device, queues) = wait_argument(argument);
+        let number = |tokens: &[Token]| {
+            let range = super::directive::bytes(tokens)?;
+            Some(format!("(int)({})", self.expression(&range, names)))
+        };
+        let device = number(device).unwrap_or("__GANGWAY_ACC_OWN_DEVICE".to_owned());
+        let queues: Vec<String> = crate::pragma::split(queues, ",").into_iter().filter_map(number).collect();
+        let call = |count, queues| {
+            format!("__gangway_acc_wait(&__acc_site, __acc_launch.async, {device}, {count}, {queues}); ")
+        };
+        match queues.len() {
+            0 => call(0, "0"),
+            count => {
+                let list = queues.join(", ");
+                format!("{{ int __acc_queues[] = {{ {list} }}; {}}} ", call(count, "__acc_queues"))
+            }
         }
     }
 
@@ -174,48 +167,34 @@ impl Writer<'_> {
 
     pub fn wait(&mut self, directive: &Directive, names: &Names) -> Written {
         let site = self.site(directive, names, ["0"; 4])?;
-        let argument = directive.argument.clone().unwrap_or_default();
-        let items: Vec<_> =
-            crate::pragma::split(&argument, ",").into_iter().filter(|item| !item.is_empty()).collect();
-        let call = self.wait_call("__gangway_acc_wait", "__acc_launch.async", &items, names);
+        let call = self.wait_call(directive.argument.as_deref().unwrap_or_default(), names);
         Ok(format!("{{ {site}if (!__acc_launch.on_host) {{ {call}}} }}"))
     }
 
-    /// `init`, `shutdown`, `set`.
+    /// `init`, `shutdown`, `set` (sections 2.14.1 to 2.14.3): calls of routines.
     pub fn settings(&mut self, directive: &Directive, names: &Names) -> Written {
         let value = |name: &str| directive.value(name).map(|range| self.expression(&range, names));
-        let kind = directive
-            .clauses
-            .iter()
-            .find(|clause| matches!(clause.name.as_str(), "device_type" | "dtype"))
-            .and_then(|clause| clause.tokens.as_deref()?.first().map(|token| token.text.clone()));
-        // The values of `acc_device_t`, which a program without `openacc.h` has no names for.
-        let kind = kind.map(|kind| match kind.as_str() {
-            "host" => "2",
-            "nvidia" => "5",
-            "radeon" => "8",
-            "*" | "default" => "1",
-            _ => "4",
-        });
-        let condition = value("if").map_or(String::new(), |condition| format!("if ({condition}) "));
-        let number = value("device_num");
-        let mut text = String::new();
-        match directive.name {
-            Name::Init => text += &format!("acc_init({}); ", kind.unwrap_or("1")),
-            Name::Shutdown => text += &format!("acc_shutdown({}); ", kind.unwrap_or("1")),
-            _ => {
-                if let Some(kind) = kind {
-                    text += &format!("acc_set_device_type({kind}); ");
-                }
-                if let Some(number) = &number {
-                    text += &format!("acc_set_device_num({number}, {}); ", kind.unwrap_or("1"));
-                }
-                if let Some(queue) = value("default_async") {
-                    text += &format!("acc_set_default_async({queue}); ");
-                }
-            }
+        let is_list = |clause: &&Clause| matches!(clause.name.as_str(), "device_type" | "dtype");
+        // clang allows one type.
+        let named = directive.clauses.iter().find(is_list);
+        let named = named.and_then(|clause| Some(device_type(&clause.tokens.as_deref()?.first()?.text)));
+        let kind = named.unwrap_or(CURRENT_TYPE);
+        let mut text = match (directive.name, value("device_num")) {
+            (Name::Init, None) => format!("__gangway_acc_init({kind}); "),
+            (Name::Init, Some(number)) => format!("__gangway_acc_init_device({number}, {kind}); "),
+            (Name::Shutdown, None) => format!("__gangway_acc_shutdown({kind}); "),
+            (Name::Shutdown, Some(number)) => format!("__gangway_acc_shutdown_device({number}, {kind}); "),
+            (_, Some(number)) => format!("__gangway_acc_set_device_num({number}, {kind}); "),
+            (_, None) if named.is_some() => format!("__gangway_acc_set_device_type({kind}); "),
+            _ => String::new(),
+        };
+        if let Some(queue) = value("default_async") {
+            text += &format!("__gangway_acc_set_default_async({queue}); ");
         }
-        Ok(format!("{condition}{{ {text}}}"))
+        Ok(match value("if") {
+            Some(condition) => format!("{{ if ({condition}) {{ {text}}} }}"),
+            None => format!("{{ {text}}}"),
+        })
     }
 
     /// `declare` (section 2.13): of variables that live as long as the program, devices have their own.
@@ -294,5 +273,65 @@ impl Writer<'_> {
         edits.sort_by_key(|(range, _)| (range.start, range.end));
         edits.dedup_by(|one, other| one.0 == other.0);
         edits
+    }
+}
+
+/// `acc_device_current` of `acc_device_t`, whose values a program without `openacc.h` has no names for.
+const CURRENT_TYPE: &str = "-1";
+
+/// The value of `acc_device_t` for a name in a `device_type` clause.
+fn device_type(name: &str) -> &'static str {
+    match name.strip_prefix("acc_device_").unwrap_or(name) {
+        "host" | "multicore" => "2",
+        "nvidia" => "5",
+        "radeon" => "8",
+        "*" | "default" => "1",
+        _ => "4",
+    }
+}
+
+/// The parts of a wait-argument, `devnum: d : queues: a, b`: the device, which may be missing, and the queues.
+fn wait_argument(tokens: &[Token]) -> (&[Token], &[Token]) {
+    let begins =
+        |tokens: &[Token], word| matches!(tokens, [first, second, ..] if first.is(word) && second.is(":"));
+    let mut device: &[Token] = &[];
+    let mut queues = tokens;
+    if begins(queues, "devnum") {
+        // A colon of a conditional expression is not the one behind the device.
+        let mut open = 0;
+        let end = queues[2..].iter().position(|token| {
+            open += usize::from(token.is("?"));
+            let is_end = token.is(":") && open == 0;
+            open -= usize::from(token.is(":") && open > 0);
+            is_end
+        });
+        let end = end.map_or(queues.len(), |end| end + 2);
+        (device, queues) = (&queues[2..end], queues.get(end + 1..).unwrap_or_default());
+    }
+    if begins(queues, "queues") {
+        queues = &queues[2..];
+    }
+    (device, queues)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_argument_has_a_device_and_queues() {
+        let parts = |text: &str| {
+            let tokens = crate::lexer::tokens(text.as_bytes());
+            let (device, queues) = wait_argument(&tokens);
+            [device, queues]
+                .map(|tokens| tokens.iter().map(|token| &*token.text).collect::<Vec<_>>().concat())
+        };
+        assert_eq!(parts(""), ["", ""]);
+        assert_eq!(parts("1, f(2, 3)"), ["", "1,f(2,3)"]);
+        assert_eq!(parts("queues: 1, 2"), ["", "1,2"]);
+        assert_eq!(parts("devnum: 1 : queues : 2, 3"), ["1", "2,3"]);
+        assert_eq!(parts("devnum: d + 1 : 2"), ["d+1", "2"]);
+        assert_eq!(parts("devnum: a ? b : c : queues: d ? e : f"), ["a?b:c", "d?e:f"]);
+        assert_eq!(parts("a ? b : c"), ["", "a?b:c"]);
     }
 }

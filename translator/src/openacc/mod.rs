@@ -122,6 +122,8 @@ fn parsing(request: &Request<'_>) -> Vec<Vec<u8>> {
         }
     }
     arguments.insert(1, b"-fopenacc".to_vec());
+    // The preprocessor's lines are not the user's: `-pedantic` has nothing to say of them.
+    arguments.push(b"-Wno-gnu-line-marker".to_vec());
     arguments
 }
 

@@ -12,8 +12,9 @@ use gangway_frontend::guard::guard;
 use gangway_frontend::state::{RUNTIME, routine};
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::failure::{done, mistake};
-use gangway_openacc::profiling::{self, Event, Scope};
+use gangway_openacc::profiling::{self, ErrorCode, Event, Scope};
 use gangway_openacc::thread::{self, Place};
+use gangway_openacc::waits::wait_clause;
 use gangway_openacc::{debug, device, queues};
 use gangway_runtime::{Device, Result, Shape};
 use std::cell::Cell;
@@ -94,11 +95,14 @@ fn read(device: &'static Device, mut list: List) -> Asked {
             return asked;
         }
         if launch::device_type(word) != 0 {
-            mistake(format_args!(
-                "a construct has launch parameters for device type {}, which GCC 12 has none of\n  \
+            mistake(
+                ErrorCode::Other,
+                format_args!(
+                    "a construct has launch parameters for device type {}, which GCC 12 has none of\n  \
                  help: build the program with GCC 12",
-                launch::device_type(word)
-            ));
+                    launch::device_type(word)
+                ),
+            );
         }
         let operand = launch::operand(word);
         match launch::code(word) {
@@ -112,11 +116,14 @@ fn read(device: &'static Device, mut list: List) -> Asked {
             launch::ASYNC if operand == launch::IN_NEXT_WORD => asked.asynchronous = list.number(),
             // Small values, of which negative ones are not.
             launch::ASYNC => asked.asynchronous = operand as i32,
-            launch::WAIT => queues::wait_clause(device, asked.asynchronous, list.numbers(operand)),
-            code => mistake(format_args!(
-                "a construct has launch parameters of code {code}, which GCC 12 has none of\n  \
+            launch::WAIT => wait_clause(device, asked.asynchronous, list.numbers(operand)),
+            code => mistake(
+                ErrorCode::Other,
+                format_args!(
+                    "a construct has launch parameters of code {code}, which GCC 12 has none of\n  \
                  help: build the program with GCC 12"
-            )),
+                ),
+            ),
         }
     }
 }
@@ -144,7 +151,8 @@ fn run(
     let site = routine();
     let kernel = RUNTIME.questions_about(device, host, &site)?;
     let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host))?;
-    let [gangs, workers, vector] = dimensions.unwrap_or_else(|why| mistake(format_args!("{why}")));
+    let [gangs, workers, vector] =
+        dimensions.unwrap_or_else(|why| mistake(ErrorCode::Other, format_args!("{why}")));
     debug::launch(&kernel, [gangs, workers, vector]);
     let shape = || format!("NumGangs={gangs}");
     let construct = Construct::region(device, &site, "Entering OpenACC compute region", table, shape);

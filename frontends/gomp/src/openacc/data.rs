@@ -9,12 +9,13 @@ use crate::table::Table;
 use gangway_frontend::construct;
 use gangway_frontend::guard::guard;
 use gangway_frontend::state::routine;
-use gangway_openacc::device_type::{DeviceType, SYNC};
+use gangway_openacc::device_type::{DeviceType, NOVAL, SYNC};
 use gangway_openacc::failure::mistake;
 use gangway_openacc::present::acc_is_present;
-use gangway_openacc::profiling::{self, Event, Scope};
+use gangway_openacc::profiling::{self, ErrorCode, Event, Scope};
 use gangway_openacc::thread::{self, Place};
-use gangway_openacc::{data, device, queues};
+use gangway_openacc::waits::{Wait, wait_clause};
+use gangway_openacc::{data, device};
 use gangway_runtime::{DataOperation, Device};
 use std::cell::RefCell;
 
@@ -136,7 +137,7 @@ impl Unstructured {
         let mut scope = device::scope(&current, asynchronous);
         let mut span = scope.start(events.start, events.construct, false);
         if let Some(device) = device_for(current.place, flags, &mut scope) {
-            queues::wait_clause(device, asynchronous, list.numbers(waits));
+            wait_clause(device, asynchronous, list.numbers(waits));
             perform(device, operation, table, asynchronous);
         }
         scope.end(events.end, &mut span);
@@ -275,12 +276,18 @@ unsafe fn declare(flags: i32, host: *mut usize, size: *const usize, kind: *const
         kind::ALLOC | kind::FORCE_ALLOC | kind::TO | kind::FORCE_TO => GOACC_enter_data,
         kind::FROM | kind::FORCE_FROM | kind::RELEASE | kind::DELETE => GOACC_exit_data,
         kind::FORCE_PRESENT if is_present() => return,
-        kind::FORCE_PRESENT => mistake(format_args!(
-            "declare present: [{address:#x},{bytes}] is not mapped\n  help: make it present before"
-        )),
-        unknown => mistake(format_args!(
-            "a declare directive has an item of kind {unknown:#04x} of libgomp's interface, which GCC 12 has none of"
-        )),
+        kind::FORCE_PRESENT => mistake(
+            ErrorCode::NotPresent,
+            format_args!(
+                "declare present: [{address:#x},{bytes}] is not mapped\n  help: make it present before"
+            ),
+        ),
+        unknown => mistake(
+            ErrorCode::Other,
+            format_args!(
+                "a declare directive has an item of kind {unknown:#04x} of libgomp's interface, which GCC 12 has none of"
+            ),
+        ),
     };
     let no_waits = 0_u64;
     // SAFETY: as above; the list says that it has nothing to wait for.
@@ -302,15 +309,14 @@ pub unsafe extern "C" fn GOACC_wait(
 ) {
     guard((), || {
         let count = usize::try_from(waits).unwrap_or(0);
-        if count == 0 {
-            return queues::wait_for::<Libgomp>(asynchronous, None);
-        }
         let registers = [first, second, third, fourth].map(|word| word as i32);
         let mut numbers = registers[..count.min(4)].to_vec();
         // SAFETY: the caller's promise.
         let mut list = unsafe { List::at(list) };
         numbers.extend(list.numbers(u32::try_from(count.saturating_sub(4)).unwrap_or(0)));
-        queues::wait_for::<Libgomp>(asynchronous, Some(&numbers));
+        let is_for_all = numbers.is_empty() || numbers.contains(&NOVAL);
+        let queues = (!is_for_all).then_some(&numbers[..]);
+        Wait { asynchronous, device: None, queues }.run::<Libgomp>();
     });
 }
 

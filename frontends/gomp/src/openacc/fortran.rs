@@ -5,7 +5,7 @@
 
 use crate::libgomp::Libgomp;
 use gangway_frontend::guard::guard;
-use gangway_openacc::{data, device, present, property, queues, shutdown};
+use gangway_openacc::{data, device, present, property, shutdown, waits};
 use std::ffi::{CStr, c_char, c_void};
 
 /// The beginning of a descriptor of gfortran's, of an array in one piece.
@@ -216,12 +216,12 @@ numbers! {
     acc_set_device_num_h_(number, wanted) = device::acc_set_device_num::<Libgomp>;
     acc_get_device_num_h_(wanted) -> i32 = device::acc_get_device_num::<Libgomp>;
     acc_on_device_h_(wanted) -> i32 = device::acc_on_device;
-    acc_async_test_h_(queue) -> i32 = queues::acc_async_test;
-    acc_async_test_all_h_() -> i32 = queues::acc_async_test_all;
-    acc_wait_h_(queue) = queues::acc_wait;
-    acc_wait_all_h_() = queues::acc_wait_all;
-    acc_wait_async_h_(first, second) = queues::acc_wait_async;
-    acc_wait_all_async_h_(queue) = queues::acc_wait_all_async;
+    acc_async_test_h_(queue) -> i32 = waits::acc_async_test::<Libgomp>;
+    acc_async_test_all_h_() -> i32 = waits::acc_async_test_all::<Libgomp>;
+    acc_wait_h_(queue) = waits::acc_wait::<Libgomp>;
+    acc_wait_all_h_() = waits::acc_wait_all;
+    acc_wait_async_h_(first, second) = waits::acc_wait_async::<Libgomp>;
+    acc_wait_all_async_h_(queue) = waits::acc_wait_all_async::<Libgomp>;
 }
 
 /// See [`property::acc_get_property`]; its arguments are values.

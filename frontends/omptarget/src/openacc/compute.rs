@@ -11,7 +11,7 @@ use gangway_frontend::state::RUNTIME;
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::dimensions::{self, GANGS, WORKERS};
 use gangway_openacc::failure::mistake;
-use gangway_openacc::profiling::{self, Event, Scope, Span};
+use gangway_openacc::profiling::{self, ErrorCode, Event, Scope, Span};
 use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::RefCell;
@@ -117,10 +117,13 @@ pub unsafe extern "C" fn __gangway_acc_nohost(name: *const c_char) {
     guard((), || {
         // SAFETY: the caller's promise.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-        mistake(format_args!(
-            "the host has called routine {name}, whose directive says nohost\n  \
+        mistake(
+            ErrorCode::Other,
+            format_args!(
+                "the host has called routine {name}, whose directive says nohost\n  \
              help: run the construct that calls it on a device, or leave nohost out"
-        ));
+            ),
+        );
     });
 }
 
@@ -164,7 +167,7 @@ fn run(
         let kernel = RUNTIME.questions_about(device, host, &site)?;
         let most = kernel.limits.threads.map_or(u32::MAX, NonZeroU32::get);
         if let Err(why) = dimensions::check(kernel.name, [0, workers, vector], most) {
-            mistake(format_args!("{why}"));
+            mistake(ErrorCode::Other, format_args!("{why}"));
         }
         // More workers than it has room for the variables of it does not need.
         shape.thread_limit[1] = workers.min(compiled_for);

@@ -10,10 +10,11 @@ use gangway_frontend::caller;
 use gangway_frontend::construct::{self, UnderWay};
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
-use gangway_frontend::policy;
 use gangway_openacc::device_type::SYNC;
+use gangway_openacc::failure;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
+use gangway_openacc::waits::Wait;
 use gangway_openacc::{device, present, queues};
 use gangway_runtime::{DataOperation, Device, Error, Items, Result, events, memory};
 use std::cell::RefCell;
@@ -52,7 +53,7 @@ pub(super) unsafe fn arguments<'a>(
 /// Ends the program with an error, which names the variable and the line.
 #[cold]
 pub(super) fn failed(error: &Error) -> ! {
-    policy::terminate_by(Libomp::END, error, WORDS)
+    failure::terminate_by(Libomp::END, error, WORDS)
 }
 
 /// Begins, ends or updates items.
@@ -91,6 +92,8 @@ impl Structured {
         items: &[AccItem],
         asynchronous: i32,
     ) -> Self {
+        // The thread's default queue may be another one at the end.
+        let asynchronous = queues::resolved(asynchronous);
         let mut listed = Listed::default();
         if let Some(device) = device {
             listed = Listed::of(Construct::Structured, Some(device), items);
@@ -126,6 +129,8 @@ pub(super) fn find(device: Option<&'static Device>, items: &mut [AccItem]) {
 
 /// The device of a construct; `None` is the host.
 pub(super) fn device_for(launch: &AccLaunch) -> Option<&'static Device> {
+    // A wrong queue is a mistake on the host, too.
+    let _ = queues::resolved(launch.asynchronous);
     match device::current::<Libomp>().place {
         Place::Device(device) if launch.on_host == 0 => Some(device),
         _ => None,
@@ -272,43 +277,28 @@ fn not_present(device: &'static Device, site: &events::Site, item: &AccItem) {
     perform(device, site, DataOperation::Begin, &listed.data(), SYNC);
 }
 
-/// # Safety
-/// `queues` has `count` numbers.
-unsafe fn numbers<'a>(count: i32, queues: *const i32) -> &'a [i32] {
-    match usize::try_from(count) {
-        // SAFETY: the caller's promise.
-        Ok(count) if count > 0 => unsafe { std::slice::from_raw_parts(queues, count) },
-        _ => &[],
-    }
-}
+/// The number of no device: the thread's own.
+const OWN_DEVICE: i32 = i32::MIN;
 
-/// The `wait` directive: for the queues that are listed, or for all.
+/// The `wait` directive: for the queues that are listed, or for all; of a device of the thread's type, or its own. The
+/// `wait` clause of a construct in a queue, as well.
 ///
 /// # Safety
 /// Called by translated code: `queues` has `count` numbers.
 pub unsafe extern "C" fn __gangway_acc_wait(
     _site: *const Site,
     asynchronous: i32,
+    device: i32,
     count: i32,
     queues: *const i32,
 ) {
     guard((), || {
-        // SAFETY: the caller's promise.
-        let numbers = unsafe { numbers(count, queues) };
-        queues::wait_for::<Libomp>(asynchronous, (!numbers.is_empty()).then_some(numbers));
+        let queues = match usize::try_from(count) {
+            // SAFETY: the caller's promise.
+            Ok(count) if count > 0 => Some(unsafe { std::slice::from_raw_parts(queues, count) }),
+            _ => None,
+        };
+        let device = (device != OWN_DEVICE).then_some(device);
+        Wait { asynchronous, device, queues }.run::<Libomp>();
     });
-}
-
-/// The `wait` clause of a construct in a queue.
-///
-/// # Safety
-/// As [`__gangway_acc_wait`].
-pub unsafe extern "C" fn __gangway_acc_wait_clause(
-    site: *const Site,
-    asynchronous: i32,
-    count: i32,
-    queues: *const i32,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { __gangway_acc_wait(site, asynchronous, count, queues) };
 }

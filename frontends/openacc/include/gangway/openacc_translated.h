@@ -30,10 +30,19 @@ void __gangway_acc_enter_data(const struct __gangway_acc_site *, struct __gangwa
 void __gangway_acc_exit_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_update(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_host_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
-void __gangway_acc_wait(const struct __gangway_acc_site *, int, int, const int *);
-void __gangway_acc_wait_clause(const struct __gangway_acc_site *, int, int, const int *);
 /* The host has called a routine that it does not have: ends the program. */
 void __gangway_acc_nohost(const char *) __attribute__((noreturn));
+/* The queue that waits, the device whose queues are waited for, how many there are, and which. */
+#define __GANGWAY_ACC_OWN_DEVICE (-0x7fffffff - 1)
+void __gangway_acc_wait(const struct __gangway_acc_site *, int, int, int, const int *);
+/* Routines under names of our own: openacc.h need not be there, and declares them with types of its own. */
+void __gangway_acc_init(int) __asm__("acc_init");
+void __gangway_acc_init_device(int, int) __asm__("acc_init_device");
+void __gangway_acc_shutdown(int) __asm__("acc_shutdown");
+void __gangway_acc_shutdown_device(int, int) __asm__("acc_shutdown_device");
+void __gangway_acc_set_device_type(int) __asm__("acc_set_device_type");
+void __gangway_acc_set_device_num(int, int) __asm__("acc_set_device_num");
+void __gangway_acc_set_default_async(int) __asm__("acc_set_default_async");
 static inline void __gangway_acc_declare_end(int *unused) { (void)unused; __gangway_acc_data_end(); }
 #ifdef __cplusplus
 }

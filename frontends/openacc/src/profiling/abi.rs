@@ -1,9 +1,7 @@
-//! The layouts of `acc_prof.h`, in the form of version 2.6 of the specification.
+//! The layouts of `acc_prof.h`. Those of version 2.6 of the specification are those of 3.3, which has an event
+//! more: errors.
 
 use std::ffi::{c_char, c_void};
-
-/// The version of the interface: November 2017.
-pub(super) const VERSION: i32 = 201_711;
 
 /// An event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +34,27 @@ pub enum Event {
     EnqueueDownloadEnd,
     WaitStart,
     WaitEnd,
+    /// The program is about to end.
+    Error = 100,
 }
 
 /// How many events there are, [`Event::None`] among them.
-pub(super) const EVENTS: usize = Event::WaitEnd as usize + 1;
+pub(super) const EVENTS: usize = Event::WaitEnd as usize + 2;
 
 impl Event {
-    /// Whether it is the end of something: its callbacks are called in reverse order.
-    pub(super) const fn is_end(number: usize) -> bool {
+    /// The place of an event in arrays that have [`EVENTS`] elements, by its number.
+    pub(super) fn place(number: i32) -> Option<usize> {
+        const LAST: i32 = Event::WaitEnd as i32;
+        const ERROR: i32 = Event::Error as i32;
+        match number {
+            ERROR => Some(EVENTS - 1),
+            0..=LAST => usize::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    /// Whether the one at a place is the end of something: its callbacks are called in reverse order.
+    pub(super) const fn is_end(place: usize) -> bool {
         const ENDS: u32 = 1 << Event::DeviceInitEnd as u32
             | 1 << Event::DeviceShutdownEnd as u32
             | 1 << Event::EnterDataEnd as u32
@@ -54,7 +65,7 @@ impl Event {
             | 1 << Event::EnqueueUploadEnd as u32
             | 1 << Event::EnqueueDownloadEnd as u32
             | 1 << Event::WaitEnd as u32;
-        ENDS >> number & 1 != 0
+        ENDS >> place & 1 != 0
     }
 }
 
@@ -80,6 +91,29 @@ pub enum Construct {
     Wait,
     RuntimeApi,
     Serial,
+}
+
+/// What is wrong (`acc_error_t`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+#[expect(missing_docs, reason = "the specification's names say it")]
+pub enum ErrorCode {
+    Other = 1,
+    System,
+    Execution,
+    DeviceInit,
+    DeviceShutdown,
+    DeviceUnavailable,
+    DeviceTypeUnavailable,
+    WrongDeviceType,
+    OutOfMemory,
+    NotPresent,
+    PartlyPresent,
+    Present,
+    InvalidArgument,
+    InvalidAsync,
+    InvalidNullPointer,
+    InvalidDataSection,
 }
 
 /// `acc_device_api_none` and `acc_device_api_cuda`.
@@ -118,6 +152,21 @@ pub struct EventInfo {
     pub(super) words: [usize; 3],
 }
 
+/// `acc_error_event_info`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(super) struct ErrorInfo {
+    pub event_type: i32,
+    pub valid_bytes: i32,
+    pub parent: i32,
+    pub implicit: i32,
+    pub tool_info: *mut c_void,
+    pub code: i32,
+    pub message: *const c_char,
+    /// What the driver says; 0 where it does not.
+    pub runtime_information: usize,
+}
+
 /// `acc_api_info`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
@@ -133,6 +182,7 @@ pub struct ApiInfo {
 
 const _: () = assert!(size_of::<ProfInfo>() == 72 && std::mem::offset_of!(ProfInfo, source_file) == 40);
 const _: () = assert!(size_of::<EventInfo>() == 56 && std::mem::offset_of!(EventInfo, words) == 32);
+const _: () = assert!(size_of::<ErrorInfo>() == 48 && std::mem::offset_of!(ErrorInfo, message) == 32);
 const _: () = assert!(size_of::<ApiInfo>() == 40 && std::mem::offset_of!(ApiInfo, device_handle) == 16);
 
 /// Bytes of [`EventInfo`] that an event without more to say has.

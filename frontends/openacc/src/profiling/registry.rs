@@ -22,6 +22,8 @@ thread_local! {
 #[derive(Clone, Copy)]
 struct Entry {
     callback: Callback,
+    /// The version of the header that the tool has been compiled with.
+    version: i32,
     references: usize,
     enabled: bool,
 }
@@ -57,20 +59,24 @@ fn is_enabled_here() -> bool {
 
 /// Calls the callbacks of the event that the information says. No lock is held meanwhile:
 /// a callback may register others.
+///
+/// # Safety
+/// `event` points to what the specification says callbacks of the event are given.
 #[cold]
-pub(super) fn call(information: &mut ProfInfo, event: &mut EventInfo, api: &mut ApiInfo) {
-    let number = usize::try_from(event.event_type).unwrap_or(0);
-    let callbacks: Vec<Callback> = {
+pub(super) unsafe fn call(information: &mut ProfInfo, event: *mut EventInfo, api: &mut ApiInfo) {
+    let place = Event::place(information.event_type).unwrap_or(0);
+    let entries: Vec<Entry> = {
         let registry = registry();
-        if !registry.enabled[number] {
+        if !registry.enabled[place] {
             return;
         }
-        let enabled = registry.entries[number].iter().filter(|entry| entry.enabled);
-        enabled.map(|entry| entry.callback).collect()
+        registry.entries[place].iter().filter(|entry| entry.enabled).copied().collect()
     };
-    for callback in callbacks {
-        // SAFETY: the tool promises that its callback is one; the three live until it returns.
-        unsafe { callback(information, event, api) };
+    for entry in entries {
+        information.version = entry.version;
+        // SAFETY: the tool promises that its callback is one, the caller what the event is; the three live until
+        // it returns.
+        unsafe { (entry.callback)(information, event, api) };
     }
 }
 
@@ -84,9 +90,10 @@ pub(super) fn has_been_enabled() -> bool {
     ENABLED.load(Ordering::Acquire)
 }
 
-/// Does what a tool asks for, with the numbers of the interface.
-pub(super) fn change(number: i32, callback: Option<Callback>, what: i32, on: bool) {
-    let Some(event) = usize::try_from(number).ok().filter(|&event| event < EVENTS) else {
+/// Does what a tool asks for, with the numbers of the interface: switches on with the version of its header, or off.
+pub(super) fn change(number: i32, callback: Option<Callback>, what: i32, version: Option<i32>) {
+    let on = version.is_some();
+    let Some(event) = Event::place(number) else {
         return refuse(format_args!("there is no event {number}"));
     };
     let for_all = event == Event::None as usize;
@@ -103,20 +110,22 @@ pub(super) fn change(number: i32, callback: Option<Callback>, what: i32, on: boo
         (TOGGLE_PER_THREAD, None) if for_all => SWITCHED_OFF.set(!on),
         (TOGGLE_PER_THREAD, _) => refuse(format_args!("a thread's callbacks are switched all at once")),
         (REGISTER, None) => refuse(format_args!("there is no callback")),
-        (REGISTER, Some(callback)) if on => add(event, callback),
-        (REGISTER, Some(callback)) => remove(event, callback),
+        (REGISTER, Some(callback)) => match version {
+            Some(version) => add(event, callback, version),
+            None => remove(event, callback),
+        },
         (what, _) => refuse(format_args!("there is no acc_register_t {what}")),
     }
 }
 
-fn add(event: usize, callback: Callback) {
+fn add(event: usize, callback: Callback, version: i32) {
     let mut registry = registry();
     let entries = &mut registry.entries[event];
     if let Some(entry) = entries.iter_mut().find(|entry| is(entry, callback)) {
         entry.references += 1;
         return;
     }
-    let entry = Entry { callback, references: 1, enabled: true };
+    let entry = Entry { callback, version, references: 1, enabled: true };
     // The end of something is told in the opposite order of its beginning.
     let place = if Event::is_end(event) { 0 } else { entries.len() };
     entries.insert(place, entry);

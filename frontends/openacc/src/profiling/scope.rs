@@ -1,6 +1,6 @@
 //! What callbacks are told of one construct or routine.
 
-use super::abi::{API_NONE, ApiInfo, Construct, Event, EventInfo, ProfInfo, VERSION};
+use super::abi::{API_NONE, ApiInfo, Construct, Event, EventInfo, ProfInfo};
 use super::registry;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -10,6 +10,8 @@ use std::ptr::NonNull;
 pub(super) struct Told {
     pub(super) information: ProfInfo,
     pub(super) api: ApiInfo,
+    /// What of the specification's it is.
+    pub(super) construct: Construct,
     /// The data of the compute construct under way.
     data: Option<EventInfo>,
 }
@@ -26,7 +28,8 @@ impl Told {
             information: ProfInfo {
                 event_type: -1,
                 valid_bytes: size_of::<ProfInfo>() as i32,
-                version: VERSION,
+                // Callbacks are told that of their own headers.
+                version: 0,
                 device_type: -1,
                 device_number: -1,
                 thread_id: -1,
@@ -45,6 +48,7 @@ impl Told {
                 context_handle: null,
                 async_handle: null,
             },
+            construct: Construct::RuntimeApi,
             data: None,
         }
     }
@@ -74,7 +78,8 @@ impl Told {
         // A callback may call routines, of which there are events, too.
         let outer = std::mem::replace(&mut self.information.event_type, event as i32);
         about.event_type = event as i32;
-        registry::call(&mut self.information, about, &mut self.api);
+        // SAFETY: of all events but errors it is this.
+        unsafe { registry::call(&mut self.information, about, &mut self.api) };
         self.information.event_type = outer;
     }
 }
@@ -160,6 +165,7 @@ impl Scope {
     #[inline]
     pub fn start(&mut self, event: Event, parent: Construct, implicit: bool) -> Span {
         let Some(told) = self.told() else { return Span(None) };
+        told.construct = parent;
         let mut about = EventInfo::new(parent, implicit);
         told.dispatch(event, &mut about);
         Span(Some(about))
