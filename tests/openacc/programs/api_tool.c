@@ -17,7 +17,7 @@ static void note(acc_prof_info *info, acc_event_info *event, acc_api_info *api) 
 
 void acc_register_library(acc_prof_reg on, acc_prof_reg off, acc_prof_lookup_func look_up) {
   registered++;
-  wrong += look_up("no such function") != 0;
+  wrong += look_up("no such function") != 0 || acc_prof_lookup("none either") != 0;
   on(acc_ev_device_init_start, note, acc_reg);
   on(acc_ev_device_init_end, note, acc_reg);
   on(acc_ev_device_shutdown_start, note, acc_reg);
