@@ -107,8 +107,12 @@ impl Bench {
         let _ = fs::remove_file(&report);
         let mut elapsed = Duration::ZERO;
         if let Some(reason) = self.rules.refused(test) {
-            let taken = self.alone_if(false, || self.compiler.is_taken_by_clang(test, plan))?;
-            return Ok((verdict::on_refused_by_clang(reason, !taken), elapsed));
+            // What clang refuses Gangway may take all the same, and what Gangway refuses clang may take.
+            let is_refused = self.alone_if(false, || -> Result<bool> {
+                Ok(!self.compiler.is_taken_by_clang(test, plan)?
+                    && matches!(self.compiler.build(test, plan)?, Built::Failed(_)))
+            })?;
+            return Ok((verdict::on_refused_by_clang(reason, is_refused), elapsed));
         }
         let (verdict, output) = match self.alone_if(false, || self.compiler.build(test, plan))? {
             Built::Failed(output) => (verdict::on_refusal(plan, self.compiler.short_name(), &output), output),

@@ -55,7 +55,7 @@ pub fn on_refusal(plan: &Plan, compiler: &str, output: &str) -> Verdict {
 pub fn on_refused_by_clang(reason: &str, is_refused: bool) -> Verdict {
     match is_refused {
         true => Verdict::Skipped(format!("clang refuses it: {reason}")),
-        false => Verdict::Failed(format!("clang takes it, and exceptions-clang.txt says: {reason}")),
+        false => Verdict::Failed(format!("it is not refused, and exceptions-clang.txt says: {reason}")),
     }
 }
 
