@@ -99,7 +99,7 @@ void *acc_malloc(size_t) __GANGWAY_ACC_NOTHROW;
 void acc_free(void *) __GANGWAY_ACC_NOTHROW;
 
 /* Makes data present, copied or not, and answers where (3.2.18); data that is present is counted once more. No bytes are
-   one byte, here and below, but at a null pointer. */
+   nothing, here and below. */
 void *acc_copyin(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_create(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void acc_copyin_async(void *, size_t, int) __GANGWAY_ACC_NOTHROW;
@@ -108,7 +108,8 @@ void *acc_present_or_copyin(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_pcopyin(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_present_or_create(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_pcreate(void *, size_t) __GANGWAY_ACC_NOTHROW;
-/* Gives data up, copied back or not (3.2.19): once, or with `finalize` as often as it has been counted. */
+/* Gives data up, copied back or not (3.2.19): once, or with `finalize` as often as it has been counted. What is not
+   present, such as null, is left alone. */
 void acc_copyout(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void acc_copyout_finalize(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void acc_delete(void *, size_t) __GANGWAY_ACC_NOTHROW;
@@ -130,7 +131,7 @@ void acc_unmap_data(void *) __GANGWAY_ACC_NOTHROW;
    present. */
 void *acc_deviceptr(void *) __GANGWAY_ACC_NOTHROW;
 void *acc_hostptr(void *) __GANGWAY_ACC_NOTHROW;
-/* Whether all of some data is present (3.2.25). */
+/* Whether all of some data is present (3.2.25); of no bytes, whether the address is in what is. */
 int acc_is_present(void *, size_t) __GANGWAY_ACC_NOTHROW;
 
 /* Copies to, from and inside of device memory (3.2.26 to 3.2.28): where to, and from where. */

@@ -1,6 +1,7 @@
 //! Data routines (OpenACC 3.3 sections 3.2.18 to 3.2.20, 3.2.29). They count dynamically.
 //!
-//! Null pointers and ranges of no bytes are treated as each version of the specification says: see [`checked`].
+//! A null pointer, and no bytes, are nothing that could be given up or copied. Null cannot be made present, and what
+//! becomes of no bytes is each version's matter ([`is_nothing`]).
 
 use crate::datum::Datum;
 use crate::device;
@@ -50,20 +51,9 @@ fn around(device: &'static Device, host: usize, size: usize) -> String {
     }
 }
 
-/// How many bytes a routine is about; none where there is nothing to do. Since OpenACC 3.2, no bytes at an address are
-/// its first one, no bytes at null are nothing, and other bytes at null are a mistake.
-fn checked<H: Host>(name: &str, host: *mut c_void, size: usize) -> Option<usize> {
-    if H::OPENACC < OPENACC_3_3 {
-        return Some(size);
-    }
-    match (host.is_null(), size) {
-        (true, 0) => None,
-        (true, _) => mistake(
-            ErrorCode::InvalidNullPointer,
-            format_args!("{name}: {size} bytes at a null pointer\n  help: give the address of the data"),
-        ),
-        (false, size) => Some(size.max(1)),
-    }
+/// Whether there is nothing to do, as no bytes are meant. libgomp takes that for a mistake where data is made present.
+fn is_nothing<H: Host>(size: usize) -> bool {
+    size == 0 && H::OPENACC >= OPENACC_3_3
 }
 
 /// Makes a range present, unless it is; answers where it is on the device.
@@ -74,11 +64,16 @@ fn enter<H: Host>(
     kind: MapKind,
     asynchronous: i32,
 ) -> *mut c_void {
-    let Some(size) = checked::<H>(name, host, size) else { return host };
-    if host.is_null() || size == 0 {
-        mistake(ErrorCode::InvalidDataSection, format_args!("{name}: [{host:p},+{size}] is a bad range"));
-    }
     let current = device::current::<H>();
+    if is_nothing::<H>(size) {
+        let on_device =
+            |device| memory::mapped_address(device, host.addr()).map(|address| address.0 as *mut c_void);
+        return current.place.device().map_or(host, |device| on_device(device).unwrap_or_default());
+    }
+    if host.is_null() || size == 0 {
+        let code = if size == 0 { ErrorCode::InvalidDataSection } else { ErrorCode::InvalidNullPointer };
+        mistake(code, format_args!("{name}: [{host:p},+{size}] is a bad range"));
+    }
     let Place::Device(device) = current.place else { return host };
     let _scope = device::scope(&current, asynchronous);
     if matches!(find(device, host.addr(), size), Found::Part(_)) {
@@ -104,7 +99,9 @@ fn used() -> Option<(Current, &'static Device)> {
 
 /// Gives a reference to a range up, or all of them; what is not present is left alone.
 fn exit<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
-    let Some(size) = checked::<H>(name, host, size) else { return };
+    if host.is_null() || is_nothing::<H>(size) {
+        return;
+    }
     let Some((current, device)) = used() else { return };
     let _scope = device::scope(&current, asynchronous);
     match find(device, host.addr(), size) {
@@ -125,11 +122,10 @@ fn exit<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asyn
 
 /// Copies a range that is present.
 fn update<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
-    let Some(size) = checked::<H>(name, host, size) else { return };
     let current = device::current::<H>();
     let Place::Device(device) = current.place else { return };
-    // An optional argument of Fortran's that is not there.
-    if host.is_null() {
+    // Null: an optional argument of Fortran's that is not there.
+    if host.is_null() || is_nothing::<H>(size) {
         return;
     }
     let _scope = device::scope(&current, asynchronous);
