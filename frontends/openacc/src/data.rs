@@ -1,7 +1,7 @@
 //! Data routines (OpenACC 3.3 sections 3.2.18 to 3.2.20, 3.2.29). They count dynamically.
 //!
-//! A null pointer, and no bytes, are nothing that could be given up or copied. Null cannot be made present, and what
-//! becomes of no bytes is each version's matter ([`is_nothing`]).
+//! Null is nothing that could be given up or copied, and cannot be made present. No bytes cannot be made present, either,
+//! and give nothing up; since OpenACC 3.2 no bytes at null are no mistake.
 
 use crate::datum::Datum;
 use crate::device;
@@ -51,11 +51,6 @@ fn around(device: &'static Device, host: usize, size: usize) -> String {
     }
 }
 
-/// Whether there is nothing to do, as no bytes are meant. libgomp takes that for a mistake where data is made present.
-fn is_nothing<H: Host>(size: usize) -> bool {
-    size == 0 && H::OPENACC >= OPENACC_3_3
-}
-
 /// Makes a range present, unless it is; answers where it is on the device.
 fn enter<H: Host>(
     name: &str,
@@ -64,16 +59,14 @@ fn enter<H: Host>(
     kind: MapKind,
     asynchronous: i32,
 ) -> *mut c_void {
-    let current = device::current::<H>();
-    if is_nothing::<H>(size) {
-        let on_device =
-            |device| memory::mapped_address(device, host.addr()).map(|address| address.0 as *mut c_void);
-        return current.place.device().map_or(host, |device| on_device(device).unwrap_or_default());
+    if host.is_null() && size == 0 && H::OPENACC >= OPENACC_3_3 {
+        return host;
     }
     if host.is_null() || size == 0 {
         let code = if size == 0 { ErrorCode::InvalidDataSection } else { ErrorCode::InvalidNullPointer };
         mistake(code, format_args!("{name}: [{host:p},+{size}] is a bad range"));
     }
+    let current = device::current::<H>();
     let Place::Device(device) = current.place else { return host };
     let _scope = device::scope(&current, asynchronous);
     if matches!(find(device, host.addr(), size), Found::Part(_)) {
@@ -99,7 +92,8 @@ fn used() -> Option<(Current, &'static Device)> {
 
 /// Gives a reference to a range up, or all of them; what is not present is left alone.
 fn exit<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
-    if host.is_null() || is_nothing::<H>(size) {
+    // libgomp finds what is around the address.
+    if size == 0 && H::OPENACC >= OPENACC_3_3 {
         return;
     }
     let Some((current, device)) = used() else { return };
@@ -125,7 +119,7 @@ fn update<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, as
     let current = device::current::<H>();
     let Place::Device(device) = current.place else { return };
     // Null: an optional argument of Fortran's that is not there.
-    if host.is_null() || is_nothing::<H>(size) {
+    if host.is_null() {
         return;
     }
     let _scope = device::scope(&current, asynchronous);

@@ -30,6 +30,12 @@ static void unregistered(acc_prof_info *info, acc_event_info *event, acc_api_inf
 static void set_device_num(void) { acc_set_device_num(99, acc_device_default); }
 static void init_device(void) { acc_init_device(99, acc_device_default); }
 static void shutdown_device(void) { acc_shutdown_device(99, acc_device_default); }
+static void init_again(void) {
+  acc_init(acc_device_default);
+  acc_init(acc_device_default);
+}
+static void shutdown_before(void) { acc_shutdown(acc_device_default); }
+static void copyin_nothing(void) { acc_copyin(list, 0); }
 static void property(void) { acc_get_property(99, acc_device_not_host, acc_property_memory); }
 static void wait_device(void) { acc_wait_device(1, 99); }
 static void negative_device(void) { acc_wait_all_device(-1); }
@@ -140,6 +146,9 @@ static const struct attempt attempts[] = {
     ATTEMPT(set_device_num, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(init_device, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(shutdown_device, acc_error_device_unavailable, "device 99 out of range"),
+    ATTEMPT(init_again, acc_error_device_init, "device already active"),
+    ATTEMPT(shutdown_before, acc_error_device_shutdown, "no device initialized"),
+    ATTEMPT(copyin_nothing, acc_error_invalid_data_section, "acc_copyin: "),
     ATTEMPT(property, acc_error_device_unavailable, "device 99 out of range", 1),
     ATTEMPT(wait_device, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(negative_device, acc_error_device_unavailable, "device -1 out of range"),
