@@ -79,7 +79,7 @@ export! {
     acc_compute: __gangway_acc_apart;
     acc_constructs:
         __gangway_acc_data_begin, __gangway_acc_data_end, __gangway_acc_enter_data, __gangway_acc_exit_data,
-        __gangway_acc_update, __gangway_acc_host_data, __gangway_acc_wait;
+        __gangway_acc_update, __gangway_acc_host_data, __gangway_acc_wait, __gangway_acc_init, __gangway_acc_shutdown;
     acc_data:
         acc_create<Libomp>, acc_create_async<Libomp>, acc_copyin<Libomp>, acc_copyin_async<Libomp>,
         acc_delete<Libomp>, acc_delete_async<Libomp>,

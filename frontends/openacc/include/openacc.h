@@ -57,11 +57,12 @@ int acc_get_device_num(acc_device_t) __GANGWAY_ACC_NOTHROW;
 /* A property of the device of a number and type (3.2.6); 0 or a null pointer if the device does not say. Texts stay. */
 size_t acc_get_property(int, acc_device_t, acc_device_property_t) __GANGWAY_ACC_NOTHROW;
 const char *acc_get_property_string(int, acc_device_t, acc_device_property_t) __GANGWAY_ACC_NOTHROW;
-/* Starts the default device of a type, or that of a number, for the thread to use (3.2.7). One that has been started
-   stays as it is. */
+/* Starts the default device of a type, or that of a number, for the thread to use (3.2.7). acc_init is a mistake where
+   the device has been started; acc_init_device leaves it as it is. */
 void acc_init(acc_device_t) __GANGWAY_ACC_NOTHROW;
 void acc_init_device(int, acc_device_t) __GANGWAY_ACC_NOTHROW;
-/* Ends the use of a type's devices, or of that of a number (3.2.8): their queues are waited for, their data goes. */
+/* Ends the use of a type's devices, or of that of a number (3.2.8): their queues are waited for, their data goes.
+   acc_shutdown is a mistake where none has been started. */
 void acc_shutdown(acc_device_t) __GANGWAY_ACC_NOTHROW;
 void acc_shutdown_device(int, acc_device_t) __GANGWAY_ACC_NOTHROW;
 
@@ -98,8 +99,7 @@ int acc_on_device(acc_device_t) __GANGWAY_ACC_NOTHROW;
 void *acc_malloc(size_t) __GANGWAY_ACC_NOTHROW;
 void acc_free(void *) __GANGWAY_ACC_NOTHROW;
 
-/* Makes data present, copied or not, and answers where (3.2.18); data that is present is counted once more. No bytes are
-   one byte, here and below, but at a null pointer. */
+/* Makes data present, copied or not, and answers where (3.2.18); data that is present is counted once more. */
 void *acc_copyin(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_create(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void acc_copyin_async(void *, size_t, int) __GANGWAY_ACC_NOTHROW;
@@ -108,7 +108,8 @@ void *acc_present_or_copyin(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_pcopyin(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_present_or_create(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void *acc_pcreate(void *, size_t) __GANGWAY_ACC_NOTHROW;
-/* Gives data up, copied back or not (3.2.19): once, or with `finalize` as often as it has been counted. */
+/* Gives data up, copied back or not (3.2.19): once, or with `finalize` as often as it has been counted. What is not
+   present, such as null, is left alone. */
 void acc_copyout(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void acc_copyout_finalize(void *, size_t) __GANGWAY_ACC_NOTHROW;
 void acc_delete(void *, size_t) __GANGWAY_ACC_NOTHROW;
@@ -130,7 +131,7 @@ void acc_unmap_data(void *) __GANGWAY_ACC_NOTHROW;
    present. */
 void *acc_deviceptr(void *) __GANGWAY_ACC_NOTHROW;
 void *acc_hostptr(void *) __GANGWAY_ACC_NOTHROW;
-/* Whether all of some data is present (3.2.25). */
+/* Whether all of some data is present (3.2.25); of no bytes, whether the address is in what is. */
 int acc_is_present(void *, size_t) __GANGWAY_ACC_NOTHROW;
 
 /* Copies to, from and inside of device memory (3.2.26 to 3.2.28): where to, and from where. */

@@ -1,6 +1,7 @@
 //! Data routines (OpenACC 3.3 sections 3.2.18 to 3.2.20, 3.2.29). They count dynamically.
 //!
-//! Null pointers and ranges of no bytes are treated as each version of the specification says: see [`checked`].
+//! Null is nothing that could be given up or copied, and cannot be made present. No bytes cannot be made present, either,
+//! and give nothing up; since OpenACC 3.2 no bytes at null are no mistake.
 
 use crate::datum::Datum;
 use crate::device;
@@ -50,22 +51,6 @@ fn around(device: &'static Device, host: usize, size: usize) -> String {
     }
 }
 
-/// How many bytes a routine is about; none where there is nothing to do. Since OpenACC 3.2, no bytes at an address are
-/// its first one, no bytes at null are nothing, and other bytes at null are a mistake.
-fn checked<H: Host>(name: &str, host: *mut c_void, size: usize) -> Option<usize> {
-    if H::OPENACC < OPENACC_3_3 {
-        return Some(size);
-    }
-    match (host.is_null(), size) {
-        (true, 0) => None,
-        (true, _) => mistake(
-            ErrorCode::InvalidNullPointer,
-            format_args!("{name}: {size} bytes at a null pointer\n  help: give the address of the data"),
-        ),
-        (false, size) => Some(size.max(1)),
-    }
-}
-
 /// Makes a range present, unless it is; answers where it is on the device.
 fn enter<H: Host>(
     name: &str,
@@ -74,9 +59,12 @@ fn enter<H: Host>(
     kind: MapKind,
     asynchronous: i32,
 ) -> *mut c_void {
-    let Some(size) = checked::<H>(name, host, size) else { return host };
+    if host.is_null() && size == 0 && H::OPENACC >= OPENACC_3_3 {
+        return host;
+    }
     if host.is_null() || size == 0 {
-        mistake(ErrorCode::InvalidDataSection, format_args!("{name}: [{host:p},+{size}] is a bad range"));
+        let code = if size == 0 { ErrorCode::InvalidDataSection } else { ErrorCode::InvalidNullPointer };
+        mistake(code, format_args!("{name}: [{host:p},+{size}] is a bad range"));
     }
     let current = device::current::<H>();
     let Place::Device(device) = current.place else { return host };
@@ -104,7 +92,10 @@ fn used() -> Option<(Current, &'static Device)> {
 
 /// Gives a reference to a range up, or all of them; what is not present is left alone.
 fn exit<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
-    let Some(size) = checked::<H>(name, host, size) else { return };
+    // libgomp finds what is around the address.
+    if size == 0 && H::OPENACC >= OPENACC_3_3 {
+        return;
+    }
     let Some((current, device)) = used() else { return };
     let _scope = device::scope(&current, asynchronous);
     match find(device, host.addr(), size) {
@@ -125,10 +116,9 @@ fn exit<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asyn
 
 /// Copies a range that is present.
 fn update<H: Host>(name: &str, host: *mut c_void, size: usize, kind: MapKind, asynchronous: i32) {
-    let Some(size) = checked::<H>(name, host, size) else { return };
     let current = device::current::<H>();
     let Place::Device(device) = current.place else { return };
-    // An optional argument of Fortran's that is not there.
+    // Null: an optional argument of Fortran's that is not there.
     if host.is_null() {
         return;
     }

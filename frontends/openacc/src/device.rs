@@ -185,8 +185,20 @@ fn load_tools<H: Host>() {
     }
 }
 
+/// What starts a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// The first use.
+    Use,
+    /// `acc_init`, which libgomp refuses where the device has been started. Programs of clang are told so, too: the
+    /// specification leaves it open, and tests of libgomp's want it.
+    Routine,
+    /// The directive, or a routine for one device.
+    Again,
+}
+
 /// Starts a device of a type, which tools are told: that of a number, or the default one.
-fn start<H: Host>(wanted: i32, number: Option<i32>, parent: Construct, implicit: bool) -> DeviceType {
+fn start<H: Host>(wanted: i32, number: Option<i32>, by: Start) -> DeviceType {
     struct Started;
     impl Drop for Started {
         fn drop(&mut self) {
@@ -198,11 +210,12 @@ fn start<H: Host>(wanted: i32, number: Option<i32>, parent: Construct, implicit:
     let _started = Started;
     let number = number.unwrap_or_else(default_number);
     let mut scope = Scope::apart(wanted, number, crate::device_type::SYNC);
+    let implicit = by == Start::Use;
+    let parent = if implicit { Construct::Parallel } else { Construct::RuntimeApi };
     let mut span = scope.start(Event::DeviceInitStart, parent, implicit);
     let device_type = resolved::<H>(wanted);
     place_of(device_type, number);
-    // libgomp takes it for a mistake; the specification does not.
-    if !activate(device_type, number) && !implicit && H::OPENACC < OPENACC_3_3 {
+    if !activate(device_type, number) && by == Start::Routine {
         mistake(
             ErrorCode::DeviceInit,
             format_args!(
@@ -255,7 +268,7 @@ pub fn current<H: Host>() -> Current {
 fn begin_to_use<H: Host>() -> Current {
     load_tools::<H>();
     if DEFAULT_TYPE.load(Ordering::Acquire) == 0 {
-        let found = start::<H>(device_type::DEFAULT, None, Construct::Parallel, true);
+        let found = start::<H>(device_type::DEFAULT, None, Start::Use);
         DEFAULT_TYPE.store(found as i32, Ordering::Release);
     }
     attach(-1);
@@ -290,16 +303,26 @@ pub extern "C" fn acc_init<H: Host>(wanted: i32) {
     guard((), || {
         check_known::<H>(wanted);
         load_tools::<H>();
-        let wanted = current_or_default(wanted);
-        let found = start::<H>(wanted, None, Construct::RuntimeApi, false);
-        // libgomp leaves a thread its device.
-        if H::OPENACC >= OPENACC_3_3 {
-            use_type("acc_init", found);
-        } else {
-            DEFAULT_TYPE.store(found as i32, Ordering::Release);
-            attach(-1);
-        }
+        init::<H>(wanted, Start::Routine);
     });
+}
+
+/// As [`acc_init`] without a word where the device has been started: the directive.
+pub fn init_again<H: Host>(wanted: i32) {
+    check_known::<H>(wanted);
+    load_tools::<H>();
+    init::<H>(wanted, Start::Again);
+}
+
+fn init<H: Host>(wanted: i32, by: Start) {
+    let found = start::<H>(current_or_default(wanted), None, by);
+    // libgomp leaves a thread its device.
+    if H::OPENACC >= OPENACC_3_3 {
+        use_type("acc_init", found);
+    } else {
+        DEFAULT_TYPE.store(found as i32, Ordering::Release);
+        attach(-1);
+    }
 }
 
 /// As [`acc_init`], the device of a number, which is the thread's from then on.
@@ -309,7 +332,7 @@ pub extern "C" fn acc_init_device<H: Host>(number: i32, wanted: i32) {
         load_tools::<H>();
         let device_type = resolved::<H>(current_or_default(wanted));
         place_of(device_type, number);
-        start::<H>(device_type as i32, Some(number), Construct::RuntimeApi, false);
+        start::<H>(device_type as i32, Some(number), Start::Again);
         use_number(device_type, number);
     });
 }

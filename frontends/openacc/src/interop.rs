@@ -16,7 +16,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 fn used() -> Option<&'static Device> {
-    thread::current().or_else(device::if_started)?.place.device()
+    thread::current()?.place.device()
 }
 
 fn foreign() -> Option<(i32, ForeignRuntime)> {

@@ -88,8 +88,8 @@ pub extern "C" fn acc_hostptr<H: Host>(address: *mut c_void) -> *mut c_void {
     })
 }
 
-/// Whether all of a range is on the device; one of no bytes, whether its address is there. libgomp says of that, and
-/// of null, that it is not; since OpenACC 3.2 a null pointer of no bytes is everywhere.
+/// Whether all of a range is on the device; of no bytes, whether the address is there. libgomp says of that, and of
+/// null, that it is not; now no bytes at null are everywhere.
 pub extern "C" fn acc_is_present<H: Host>(host: *mut c_void, size: usize) -> i32 {
     guard(0, || {
         if host.is_null() || size == 0 && H::OPENACC < OPENACC_3_3 {
@@ -184,7 +184,7 @@ pub extern "C" fn acc_unmap_data<H: Host>(host: *mut c_void) {
                 ),
             );
         }
-        if mapped().remove(&(device.number(), host.addr())).is_none() {
+        if mapped().get(&(device.number(), host.addr())).is_none() {
             mistake(
                 ErrorCode::InvalidArgument,
                 format_args!(
@@ -193,7 +193,17 @@ pub extern "C" fn acc_unmap_data<H: Host>(host: *mut c_void) {
             );
         }
         let _scope = device::scope(&current, crate::device_type::SYNC);
-        let _ = memory::disassociate(device, host.addr(), &routine());
+        let undone = memory::disassociate(device, host.addr(), &routine());
+        // libgomp lets it leave at once.
+        if undone.is_err() && H::OPENACC >= OPENACC_3_3 {
+            mistake(
+                ErrorCode::Present,
+                format_args!(
+                    "acc_unmap_data: [{host:p},+{size}] is in use by a data construct\n  help: unmap it behind the construct"
+                ),
+            );
+        }
+        mapped().remove(&(device.number(), host.addr()));
     });
 }
 

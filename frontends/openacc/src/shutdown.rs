@@ -10,22 +10,28 @@ use crate::profiling::{Construct, ErrorCode, Event, Scope};
 use crate::queues;
 use crate::thread;
 use gangway_frontend::guard::guard;
-use gangway_frontend::host::{Host, OPENACC_3_3};
+use gangway_frontend::host::Host;
 use gangway_runtime::{DataOperation, Device, MapKind};
 
 /// Ends the use of a type's devices: their queues are waited for, their data is given up, and
 /// memory that is kept for later goes back to the driver. Their images stay, with what variables on
 /// the device hold.
 pub extern "C" fn acc_shutdown<H: Host>(wanted: i32) {
-    guard((), || shut_down::<H>(None, wanted));
+    guard((), || shut_down::<H>(None, wanted, true));
 }
 
 /// As [`acc_shutdown`], for the device of a number.
 pub extern "C" fn acc_shutdown_device<H: Host>(number: i32, wanted: i32) {
-    guard((), || shut_down::<H>(Some(number), wanted));
+    guard((), || shut_down::<H>(Some(number), wanted, false));
 }
 
-fn shut_down<H: Host>(number: Option<i32>, wanted: i32) {
+/// As [`acc_shutdown`] without a word where no device has been started: the directive.
+pub fn shut_down_if_started<H: Host>(wanted: i32) {
+    shut_down::<H>(None, wanted, false);
+}
+
+/// Ends the use of devices. libgomp's `acc_shutdown` insists on one that has been started.
+fn shut_down<H: Host>(number: Option<i32>, wanted: i32, insists: bool) {
     check_known::<H>(wanted);
     if wanted == CURRENT && thread::own().or_else(if_started).is_none() {
         return;
@@ -47,8 +53,7 @@ fn shut_down<H: Host>(number: Option<i32>, wanted: i32) {
         .into_iter()
         .filter(|active| number.is_none_or(|number| number == *active))
         .collect();
-    // libgomp takes it for a mistake; the specification does not.
-    if numbers.is_empty() && H::OPENACC < OPENACC_3_3 {
+    if numbers.is_empty() && insists {
         mistake(
             ErrorCode::DeviceShutdown,
             format_args!(

@@ -49,6 +49,8 @@ enum Kind {
     Output,
     /// The test looks for GCC's names of kernels, and gets clang's.
     KernelNames,
+    /// The test looks for the version of OpenACC that GCC's header has, and gets that of Gangway's.
+    HeaderVersion,
     /// The program ends with an error, as the test's author wants and libgomp does not: with this pattern.
     Fails,
 }
@@ -113,9 +115,10 @@ impl Rules {
                 Some(("output", rest)) => Rule::parse(Kind::Output, rest),
                 Some(("fails", rest)) => Rule::parse(Kind::Fails, rest),
                 Some(("kernel-names", rest)) => Rule::parse(Kind::KernelNames, rest),
+                Some(("header-version", rest)) => Rule::parse(Kind::HeaderVersion, rest),
                 _ => bail!(
                     "`{line}` starts with none of no-kernel, fallback, fixed-position, timing, refused, output, \
-                     fails, kernel-names"
+                     fails, kernel-names, header-version"
                 ),
             })?;
         }
@@ -180,6 +183,9 @@ impl Rules {
     pub fn options(&self, test: &Test) -> &'static [&'static str] {
         if self.find(Kind::FixedPosition, test).is_some() {
             return &["-foffload-options=-fno-pie"];
+        }
+        if self.find(Kind::HeaderVersion, test).is_some() {
+            return &["-include", concat!(env!("CARGO_MANIFEST_DIR"), "/include/header_version.h")];
         }
         match self.find(Kind::KernelNames, test) {
             Some(_) => &["-include", concat!(env!("CARGO_MANIFEST_DIR"), "/include/kernel_names.h")],

@@ -91,9 +91,9 @@ static int properties(void) {
 
 static int start_and_end(void) {
   int list[10] = {0};
+  acc_shutdown(type);
+  acc_init(type);
   // Once more, or never before: both are right.
-  acc_init(type);
-  acc_init(type);
   acc_init_device(0, type);
 #pragma acc init
 #pragma acc init device_type(default)
@@ -105,7 +105,7 @@ static int start_and_end(void) {
 #pragma acc shutdown if (list[0])
   CHECK(acc_is_present(list, sizeof list));
   acc_shutdown(type);
-  acc_shutdown(type);
+#pragma acc shutdown device_type(default)
   CHECK(type == acc_device_host || !acc_is_present(list, sizeof list));
   if (type == acc_device_host) return 0;
   // Each device by itself.

@@ -30,6 +30,12 @@ static void unregistered(acc_prof_info *info, acc_event_info *event, acc_api_inf
 static void set_device_num(void) { acc_set_device_num(99, acc_device_default); }
 static void init_device(void) { acc_init_device(99, acc_device_default); }
 static void shutdown_device(void) { acc_shutdown_device(99, acc_device_default); }
+static void init_again(void) {
+  acc_init(acc_device_default);
+  acc_init(acc_device_default);
+}
+static void shutdown_before(void) { acc_shutdown(acc_device_default); }
+static void copyin_nothing(void) { acc_copyin(list, 0); }
 static void property(void) { acc_get_property(99, acc_device_not_host, acc_property_memory); }
 static void wait_device(void) { acc_wait_device(1, 99); }
 static void negative_device(void) { acc_wait_all_device(-1); }
@@ -66,8 +72,7 @@ static void set_queue(void) {
 #pragma acc set default_async(-9)
 }
 static void copyin_null(void) { acc_copyin(0, 8); }
-static void delete_null(void) { acc_delete(0, 8); }
-static void update_null(void) { acc_update_self(0, 8); }
+static void create_null(void) { acc_create_async(0, 8, 1); }
 static void attach_null(void) { acc_attach(0); }
 static void detach_null(void) { acc_detach_finalize(0); }
 static void memcpy_null(void) { acc_memcpy_to_device(0, list, 8); }
@@ -99,6 +104,12 @@ static void map_present(void) {
 static void unmap_absent(void) { acc_unmap_data(list); }
 static void unmap_copied(void) {
   acc_copyin(list, 40);
+  acc_unmap_data(list);
+}
+static void unmap_held(void) {
+  void *device = acc_malloc(sizeof list);
+  acc_map_data(list, device, sizeof list);
+#pragma acc data copy(list)
   acc_unmap_data(list);
 }
 static void free_wild(void) { acc_free(list); }
@@ -135,6 +146,9 @@ static const struct attempt attempts[] = {
     ATTEMPT(set_device_num, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(init_device, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(shutdown_device, acc_error_device_unavailable, "device 99 out of range"),
+    ATTEMPT(init_again, acc_error_device_init, "device already active"),
+    ATTEMPT(shutdown_before, acc_error_device_shutdown, "no device initialized"),
+    ATTEMPT(copyin_nothing, acc_error_invalid_data_section, "acc_copyin: "),
     ATTEMPT(property, acc_error_device_unavailable, "device 99 out of range", 1),
     ATTEMPT(wait_device, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(negative_device, acc_error_device_unavailable, "device -1 out of range"),
@@ -155,9 +169,8 @@ static const struct attempt attempts[] = {
     ATTEMPT(async_update, acc_error_invalid_async, "invalid async-argument: -9"),
     ATTEMPT(wait_directive, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(set_queue, acc_error_invalid_async, "invalid async-argument: -9"),
-    ATTEMPT(copyin_null, acc_error_invalid_null_pointer, "acc_copyin: 8 bytes at a null pointer"),
-    ATTEMPT(delete_null, acc_error_invalid_null_pointer, "acc_delete: 8 bytes at a null pointer"),
-    ATTEMPT(update_null, acc_error_invalid_null_pointer, "acc_update_self: 8 bytes at a null pointer"),
+    ATTEMPT(copyin_null, acc_error_invalid_null_pointer, "acc_copyin: [0x0,+8] is a bad range"),
+    ATTEMPT(create_null, acc_error_invalid_null_pointer, "acc_create_async: [0x0,+8] is a bad range"),
     ATTEMPT(attach_null, acc_error_invalid_null_pointer, "acc_attach: a null pointer"),
     ATTEMPT(detach_null, acc_error_invalid_null_pointer, "acc_detach: a null pointer"),
     ATTEMPT(memcpy_null, acc_error_invalid_null_pointer, "acc_memcpy_to_device: invalid "),
@@ -173,6 +186,7 @@ static const struct attempt attempts[] = {
     ATTEMPT(map_present, acc_error_present, "is already mapped", 1),
     ATTEMPT(unmap_absent, acc_error_not_present, "is not a mapped block", 1),
     ATTEMPT(unmap_copied, acc_error_invalid_argument, "has not been mapped by 'acc_map_data'", 1),
+    ATTEMPT(unmap_held, acc_error_present, "is in use by a data construct", 1),
     ATTEMPT(free_wild, acc_error_invalid_argument, "invalid device address", 1),
     ATTEMPT(free_mapped, acc_error_present, "still mapped", 1),
     ATTEMPT(copy_beyond, acc_error_invalid_argument, "invalid size 80", 1),

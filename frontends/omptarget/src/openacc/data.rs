@@ -1,5 +1,5 @@
-//! `data`, `enter data`, `exit data`, `update`, `host_data`, `declare` and `wait` (OpenACC 3.3 sections 2.6,
-//! 2.8, 2.13, 2.14.4, 2.16).
+//! `data`, `enter data`, `exit data`, `update`, `host_data`, `declare`, `wait`, `init` and `shutdown` (OpenACC 3.3
+//! sections 2.6, 2.8, 2.13, 2.14, 2.16).
 
 use super::abi::{AccItem, AccLaunch, Site, flag, kind};
 use super::items::{Construct, List, Listed};
@@ -15,7 +15,7 @@ use gangway_openacc::failure;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::waits::Wait;
-use gangway_openacc::{device, present, queues};
+use gangway_openacc::{device, present, queues, shutdown};
 use gangway_runtime::{DataOperation, Device, Error, Items, Result, events, memory};
 use std::cell::RefCell;
 
@@ -275,6 +275,16 @@ fn not_present(device: &'static Device, site: &events::Site, item: &AccItem) {
         AccItem { kind: kind::PRESENT, bytes: item.bytes.max(1), pointer: std::ptr::null_mut(), ..*item };
     let listed = Listed::of(Construct::Structured, None, &[asked]);
     perform(device, site, DataOperation::Begin, &listed.data(), SYNC);
+}
+
+/// The `init` directive without a number.
+pub extern "C" fn __gangway_acc_init(device_type: i32) {
+    guard((), || device::init_again::<Libomp>(device_type));
+}
+
+/// The `shutdown` directive without a number.
+pub extern "C" fn __gangway_acc_shutdown(device_type: i32) {
+    guard((), || shutdown::shut_down_if_started::<Libomp>(device_type));
 }
 
 /// The number of no device: the thread's own.

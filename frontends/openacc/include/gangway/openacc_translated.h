@@ -35,10 +35,10 @@ void __gangway_acc_nohost(const char *) __attribute__((noreturn));
 /* The queue that waits, the device whose queues are waited for, how many there are, and which. */
 #define __GANGWAY_ACC_OWN_DEVICE (-0x7fffffff - 1)
 void __gangway_acc_wait(const struct __gangway_acc_site *, int, int, int, const int *);
-/* Routines under names of our own: openacc.h need not be there, and declares them with types of its own. */
-void __gangway_acc_init(int) __asm__("acc_init");
+/* `init` and `shutdown`; and routines under names of our own: openacc.h need not be there, and declares them with types of its own. */
+void __gangway_acc_init(int);
+void __gangway_acc_shutdown(int);
 void __gangway_acc_init_device(int, int) __asm__("acc_init_device");
-void __gangway_acc_shutdown(int) __asm__("acc_shutdown");
 void __gangway_acc_shutdown_device(int, int) __asm__("acc_shutdown_device");
 void __gangway_acc_set_device_type(int) __asm__("acc_set_device_type");
 void __gangway_acc_set_device_num(int, int) __asm__("acc_set_device_num");
