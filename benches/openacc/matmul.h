@@ -1,8 +1,9 @@
-/* A matrix product in tiles. The right matrix is stored by columns, so that what a tile needs of both
- * are parts of rows. */
+/* A matrix product in tiles of DOWN x ACROSS, for which parts of rows of the left matrix are used again. */
 #include "timing.h"
 
-enum { SIZE = 512, TILE = 16 };
+/* GCC 12 takes the elements of a tile from one row, and goes beyond its end where a row is not a number of
+ * tiles' elements. */
+enum { SIZE = 512, DOWN = 8, ACROSS = 32, DEPTH = 32 };
 
 static float left[SIZE][SIZE], right[SIZE][SIZE], product[SIZE][SIZE];
 
@@ -19,7 +20,7 @@ static void check(void) {
     for (int j = 0; j < SIZE; j += 5) {
       double sum = 0;
       for (int k = 0; k < SIZE; ++k)
-        sum += (double)left[i][k] * right[j][k];
+        sum += (double)left[i][k] * right[k][j];
       require_near(product[i][j], sum, 1e-4);
     }
 }

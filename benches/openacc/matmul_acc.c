@@ -5,14 +5,14 @@ static void enter(void) {
 }
 
 static void run(void) {
-#pragma acc parallel loop tile(TILE, TILE) default(present)
+#pragma acc parallel loop tile(DOWN, ACROSS) default(present)
   for (int i = 0; i < SIZE; ++i)
     for (int j = 0; j < SIZE; ++j) {
       float sum = 0;
-      for (int first = 0; first < SIZE; first += TILE) {
-#pragma acc cache(left[i : 1][first : TILE], right[j : 1][first : TILE])
-        for (int k = first; k < first + TILE; ++k)
-          sum += left[i][k] * right[j][k];
+      for (int first = 0; first < SIZE; first += DEPTH) {
+#pragma acc cache(left[i : 1][first : DEPTH])
+        for (int k = first; k < first + DEPTH; ++k)
+          sum += left[i][k] * right[k][j];
       }
       product[i][j] = sum;
     }

@@ -5,15 +5,15 @@ static void enter(void) {
 }
 
 static void run(void) {
-#pragma omp target teams distribute collapse(2) thread_limit(TILE * TILE)
-  for (int top = 0; top < SIZE; top += TILE)
-    for (int side = 0; side < SIZE; side += TILE) {
+#pragma omp target teams distribute collapse(2) thread_limit(DOWN * ACROSS)
+  for (int top = 0; top < SIZE; top += DOWN)
+    for (int side = 0; side < SIZE; side += ACROSS) {
 #pragma omp parallel for collapse(2)
-      for (int i = top; i < top + TILE; ++i)
-        for (int j = side; j < side + TILE; ++j) {
+      for (int i = top; i < top + DOWN; ++i)
+        for (int j = side; j < side + ACROSS; ++j) {
           float sum = 0;
           for (int k = 0; k < SIZE; ++k)
-            sum += left[i][k] * right[j][k];
+            sum += left[i][k] * right[k][j];
           product[i][j] = sum;
         }
     }

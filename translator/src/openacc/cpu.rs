@@ -120,7 +120,7 @@ impl Writer<'_> {
         let heads = self.heads(directive, statement)?;
         let last = heads.last().map(|head| head.body.clone()).unwrap_or_default();
         let body = last;
-        let Counts { declared: before, total } = self.counts(&heads, &names);
+        let Counts { declared: before, total, .. } = self.counts(&heads, &names);
         let gangs = Share::level("__gangway_acc_gang()", "__gangway_acc_gangs()");
         let head = match self.chunk(directive, &total.text, &names) {
             Some(chunk) => gangs.in_chunks(&Share::all(), "__acc_k", &total.text, &chunk),

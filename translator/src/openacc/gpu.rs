@@ -31,6 +31,10 @@ const IN_BLOCK: &str = "declared in block";
 const IN_CLAUSE: &str = "in 'private' clause";
 const NOT_ADDRESSABLE: &str = "not addressable";
 
+/// Rounds of a loop that take longer than it takes lanes that have parted at its end to meet again: a condition
+/// in each of them would cost more.
+const ROUNDS: u64 = 100;
+
 /// A text for GPUs, while it is written.
 struct Gpu<'g, 'w> {
     writer: &'g mut Writer<'w>,
@@ -851,7 +855,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let bounds = whole.start..heads.last().map_or(whole.end, |head| head.body.start);
             text += &self.entered(&bounds, mode, names, &own);
         }
-        let Counts { declared: before, total } = self.writer.counts(&heads, names);
+        let Counts { declared: before, total, known: iterations } = self.writer.counts(&heads, names);
         text += &before;
         let mut names = names.clone();
         let mut copies: Vec<(Reduction, String, String)> = Vec::new();
@@ -878,7 +882,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let within = self.share(shared.without(Levels::GANG));
                 self.share(Levels::GANG).in_one_piece(&within, "__acc_k", &total)
             }
-            None if !shared.has(Levels::GANG) && shared.has(Levels::VECTOR) => {
+            None if !shared.has(Levels::GANG) && self.lanes_part(shared, iterations) => {
                 self.share(shared).head_of_lanes("__acc_k", &total)
             }
             _ => self.share(shared).head("__acc_k", &total),
@@ -923,6 +927,18 @@ impl<'g, 'w> Gpu<'g, 'w> {
             text += &self.combined(one, outer, name, levels, mode);
         }
         Ok(text + "} ")
+    }
+
+    /// Whether the end of a loop parts lanes that share it, often enough to matter: some have done their last
+    /// iteration when others have one more to do.
+    fn lanes_part(&self, levels: Levels, iterations: Option<u64>) -> bool {
+        let workers = if levels.has(Levels::WORKER) { self.sizes.workers } else { Some(1) };
+        let of_a_round = self.sizes.lanes.and_then(|lanes| lanes.checked_mul(workers?));
+        levels.has(Levels::VECTOR)
+            && match (iterations, of_a_round) {
+                (Some(all), Some(round)) if round > 0 => !all.is_multiple_of(round) && all / round < ROUNDS,
+                _ => true,
+            }
     }
 
     /// Which iterations are a thread's of a loop with levels.

@@ -18,6 +18,8 @@ pub struct Counts {
     /// Declarations of first values, steps, and numbers of iterations.
     pub declared: String,
     pub total: Total,
+    /// The number of all iterations, if it is known.
+    pub known: Option<u64>,
 }
 
 /// The number of all iterations.
@@ -172,7 +174,8 @@ impl Writer<'_> {
             );
             total.push(format!("__acc_n{at}"));
         }
-        Counts { declared: text, total: Total { text: total.join(" * "), is_narrow: known.is_some() } }
+        let total = Total { text: total.join(" * "), is_narrow: known.is_some() };
+        Counts { declared: text, total, known }
     }
 
     /// The declarations of loops' variables in an iteration, of which `numbers` are the numbers, by loop.

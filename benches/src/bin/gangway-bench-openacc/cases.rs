@@ -27,8 +27,8 @@ pub const CASES: &[Case] = &[
         shared: &[("multiply", SUM), ("square_of_residual", SUM)],
     },
     Case { name: "nbody", title: "n-body, f32", shared: &[] },
-    // Two tiles of 16 x 16 floats, which `cache` asks for.
-    Case { name: "matmul", title: "matrix product, `tile` and `cache`, f32", shared: &[("run", 2048)] },
+    // Parts of 32 floats of eight rows, which `cache` asks for.
+    Case { name: "matmul", title: "matrix product, `tile` and `cache`, f32", shared: &[("run", 1024)] },
     // The bins.
     Case { name: "histogram", title: "histogram, bins of gangs, atomics", shared: &[("run", 1024)] },
     Case { name: "sparse", title: "sparse product, three levels, f64", shared: &[] },

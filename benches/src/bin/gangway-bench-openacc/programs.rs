@@ -1,5 +1,6 @@
 //! The programs, compiled once in each way, and commands that run and compile them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -106,18 +107,27 @@ impl Programs {
         Ok(file.to_str().context("a folder's name is not UTF-8")?.to_owned())
     }
 
-    /// A command that compiles the OpenACC source with Gangway, up to an object.
-    pub fn compile_openacc(&self, case: &Case) -> Command {
+    /// A command that compiles a source with Gangway, up to an object.
+    pub fn compiled(&self, case: &Case, way: Way) -> Command {
         let mut command = self.cc();
-        command.args(FLAGS).args(["-fopenacc", ARCHITECTURE, "-c"]).arg(self.source(case, Way::Gangway));
+        let model = if way == Way::OpenMp { "-fopenmp" } else { "-fopenacc" };
+        command.args(FLAGS).args([model, ARCHITECTURE, "-c"]).arg(self.source(case, way));
         self.to_object(command)
     }
 
-    /// A command that compiles the OpenMP source with stock clang. Without a CUDA toolkit it needs the
-    /// folder that Gangway has in the place of one.
-    pub fn compile_openmp(&self, case: &Case) -> Command {
+    /// A command that translates the OpenACC source.
+    pub fn translated(&self, case: &Case) -> Command {
+        let mut command = self.cc();
+        command.args(FLAGS).args(["-fopenacc", ARCHITECTURE, "--emit-translated"]);
+        command.arg(self.source(case, Way::Gangway));
+        command
+    }
+
+    /// A command that compiles the OpenMP source with stock clang, up to an object. Without a CUDA toolkit
+    /// it needs the folder that Gangway has in the place of one.
+    pub fn clang(&self, case: &Case) -> Command {
         let mut command = undisturbed(Path::new("clang-22"));
-        let mut toolkit = std::ffi::OsString::from("--cuda-path=");
+        let mut toolkit = OsString::from("--cuda-path=");
         toolkit.push(self.stage.join("lib/gangway/cuda"));
         command.args(FLAGS).args(["-fopenmp", ARCHITECTURE, "-foffload-lto"]).arg(toolkit);
         command.arg("-c").arg(self.source(case, Way::OpenMp));

@@ -15,6 +15,7 @@ use gangway_simt::{
     Operator, Place, Read, Scalar, Shuffle, Source, Space, Special, Stack, To, Write,
 };
 
+use crate::abi::LANES;
 use crate::analysis::block::BlockShape;
 
 /// How a value runs through the lanes. The order is from what says most to what says least.
@@ -65,8 +66,14 @@ pub(crate) struct Shapes {
     /// Slots that may hold addresses of local memory: what is known to is not taken for global
     /// memory.
     local: Vec<bool>,
+    /// How many of the low bits are zero in the first lane of each row, at least: `%tid.x & 31` and
+    /// `%tid.x / 32` have shapes because of that.
+    aligned: Vec<u8>,
     rows: u8,
 }
+
+/// More bits than any value has: of those that nothing has written yet, and of zero.
+const ALL_BITS: u8 = 64;
 
 impl Shapes {
     /// `types` are those of slots. `zero` are slots that may be read before anything has written
@@ -84,6 +91,7 @@ impl Shapes {
             slots: vec![Shape::Nothing; types.len()],
             trusts,
             local: vec![false; types.len()],
+            aligned: vec![ALL_BITS; types.len()],
             rows: 32 / shape.row.max(1),
         };
         for &slot in zero {
@@ -168,12 +176,58 @@ impl Shapes {
         }
     }
 
-    fn write(&mut self, slot: u32, shape: Shape, local: bool) -> bool {
-        let joined = self.slots[slot as usize].join(shape);
-        let changed = joined != self.slots[slot as usize] || local && !self.local[slot as usize];
-        self.slots[slot as usize] = joined;
-        self.local[slot as usize] |= local;
+    fn write(&mut self, slot: u32, shape: Shape, local: bool, aligned: u8) -> bool {
+        let slot = slot as usize;
+        let joined = self.slots[slot].join(shape);
+        let aligned = aligned.min(self.aligned[slot]);
+        let changed =
+            joined != self.slots[slot] || local && !self.local[slot] || aligned != self.aligned[slot];
+        self.slots[slot] = joined;
+        self.local[slot] |= local;
+        self.aligned[slot] = aligned;
         changed
+    }
+
+    /// How many of a source's low bits are zero in the first lane of each row, at least.
+    #[must_use]
+    pub fn aligned(&self, source: Source) -> u8 {
+        let row = (LANES / usize::from(self.rows)).trailing_zeros() as u8;
+        match source {
+            Source::Slot(slot) => self.aligned[slot as usize],
+            Source::Constant(0) => ALL_BITS,
+            Source::Constant(value) => value.trailing_zeros() as u8,
+            // Rows begin where so many threads have gone before.
+            Source::Special(Special::Thread(Axis::X) | Special::Lane) => row,
+            Source::Not(_) | Source::Special(_) | Source::Address(..) => 0,
+        }
+    }
+
+    /// The same for what an operation writes.
+    fn aligned_result(&self, kind: &Kind) -> u8 {
+        match kind {
+            Kind::Move { sources, .. } => {
+                sources.iter().map(|read| self.aligned(read.source)).min().unwrap_or(0)
+            }
+            Kind::Compute(compute) => self.aligned_computed(compute).unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    fn aligned_computed(&self, compute: &Compute) -> Option<u8> {
+        let of = |index: usize| compute.sources.get(index).map(|read| self.aligned(read.source));
+        let product = || Some(of(0)?.saturating_add(of(1)?).min(ALL_BITS));
+        match compute.algebra?.operator {
+            Operator::Add | Operator::Subtract => Some(of(0)?.min(of(1)?)),
+            Operator::Negate | Operator::Convert { exact: true, .. } => of(0),
+            Operator::And => Some(of(0)?.max(of(1)?)),
+            Operator::Multiply(Half::Low | Half::Both) => product(),
+            Operator::MultiplyAdd(Half::Low | Half::Both) => Some(product()?.min(of(2)?)),
+            Operator::ShiftLeft => {
+                let by = compute.sources.get(1)?.source.constant().filter(|by| (0..32).contains(by))?;
+                Some(of(0)?.saturating_add(by as u8).min(ALL_BITS))
+            }
+            _ => None,
+        }
     }
 
     /// Whether a source may be an address of local memory.
@@ -218,6 +272,11 @@ impl Shapes {
         let results = self.results(&operation.kind, types);
         let guard = operation.guard.map_or(Shape::Uniform, |guard| self.slots[guard.slot as usize]);
         let local = !results.is_empty() && self.makes_local(&operation.kind);
+        // Where some lanes keep what they have, nothing is known of the first one either.
+        let aligned = match guard {
+            Shape::Uniform | Shape::Nothing => self.aligned_result(&operation.kind),
+            _ => 0,
+        };
         let mut changed = false;
         for (slot, shape) in results {
             let joined = if matches!(guard, Shape::Uniform | Shape::Nothing) {
@@ -228,7 +287,7 @@ impl Shapes {
                 // Some lanes keep what they have.
                 Shape::General
             };
-            changed |= self.write(slot, joined, local);
+            changed |= self.write(slot, joined, local, aligned);
         }
         changed
     }
@@ -382,9 +441,36 @@ impl Shapes {
             // The same in each row; predicates are bits of lanes.
             return if has_predicates(compute) { Shape::General } else { Shape::Steps(0) };
         }
-        match steps_of(compute, &shapes) {
+        match self.steps_of(compute, &shapes) {
             Some(step) => self.steps(step),
             None => Shape::General,
+        }
+    }
+
+    /// The steps of a result whose sources have steps, given their shapes; `None` where they are not
+    /// equal in general.
+    #[must_use]
+    pub fn steps_of(&self, compute: &Compute, shapes: &[Shape]) -> Option<i64> {
+        steps_of(compute, shapes).or_else(|| self.parts_of(compute, shapes))
+    }
+
+    /// The same for what keeps or drops the bits that differ within a row, as `%tid.x & 31` and
+    /// `%tid.x / 32` do where rows are 32 lanes that begin at a multiple of it.
+    fn parts_of(&self, compute: &Compute, shapes: &[Shape]) -> Option<i64> {
+        let [value, by] = &compute.sources[..] else { return None };
+        let by = by.source.constant()?;
+        let step = shapes.first()?.step().filter(|step| *step > 0)?;
+        let last = step.checked_mul(LANES as i64 / i64::from(self.rows) - 1)?;
+        let differ = u64::BITS - (last as u64).leading_zeros();
+        if differ > u32::from(self.aligned(value.source)) {
+            return None;
+        }
+        let those = (1i64 << differ) - 1;
+        match compute.algebra?.operator {
+            Operator::And if by & those == those => Some(step),
+            Operator::And if by & those == 0 => Some(0),
+            Operator::ShiftRight if (i64::from(differ)..32).contains(&by) => Some(0),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@ use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
 use gangway_simt::{Address, Compute, Kind, Operation, Scalar};
 
 use crate::abi::LANES;
-use crate::analysis::shape::{Shape, has_predicates, steps_of, widened, widens};
+use crate::analysis::shape::{Shape, has_predicates, widened, widens};
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::sequence::{Input, Output};
 use crate::cranelift::state::{Known, Steps};
@@ -63,7 +63,8 @@ impl Emitter<'_, '_> {
         } else if widens(compute) && !self.unit.shapes.is_speculative_compute(compute) {
             return None;
         } else {
-            steps_of(compute, &shapes).filter(|step| step.abs() <= crate::analysis::shape::MOST_STEP)?
+            let step = self.unit.shapes.steps_of(compute, &shapes);
+            step.filter(|step| step.abs() <= crate::analysis::shape::MOST_STEP)?
         };
         let mut bases = Vec::with_capacity(rows);
         for row in 0..rows {
@@ -83,6 +84,9 @@ impl Emitter<'_, '_> {
         let register = self.ty(compute.results[0].slot?);
         if register.is_wide() != wide || register.bits() < 32 {
             return None;
+        }
+        if let (&[base], 0) = (&bases[..], step) {
+            return Some(Known::lanes(Lanes::Uniform(base)));
         }
         Some(Known::Steps(Steps { bases: bases.into(), step }))
     }
