@@ -15,9 +15,6 @@ use crate::programs::{Programs, Way};
 /// The part of clang's time that the translation may add.
 const BAR: f64 = 0.30;
 
-/// Compilations of each round.
-const TIMES: usize = 2;
-
 /// Nanoseconds.
 struct Row {
     title: &'static str,
@@ -58,7 +55,7 @@ pub fn measure(programs: &Programs, cases: &[&Case], rounds: usize) -> Result<Ta
             openacc: f64::INFINITY,
             translation: f64::INFINITY,
         };
-        for _ in 0..rounds * TIMES {
+        for _ in 0..rounds {
             row.clang = row.clang.min(nanoseconds(programs.clang(case))?);
             row.openmp = row.openmp.min(nanoseconds(programs.compiled(case, Way::OpenMp))?);
             row.openacc = row.openacc.min(nanoseconds(programs.compiled(case, Way::Gangway))?);
@@ -90,7 +87,6 @@ pub fn notes(rounds: usize) -> String {
     format!(
         "- All of them compile to an object, `-c`, with the same flags: stock `clang-22 -fopenmp`,\n  \
            `gangway cc -fopenmp`, which mends GPU code on the way, and `gangway cc -fopenacc`. The translation\n  \
-           alone is `--emit-translated`. The best of {} each counts, in turn.\n",
-        rounds * TIMES
+           alone is `--emit-translated`. The best of {rounds} each counts, in turn.\n"
     )
 }
