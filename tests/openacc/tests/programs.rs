@@ -68,7 +68,8 @@ fn runs(file: &Path, level: &str, architecture: &str, device: &str) -> Result<()
     let head = || text.lines().take_while(|line| line.starts_with("//"));
     let options = head().filter_map(|line| line.strip_prefix("// options: ")).flat_map(str::split_whitespace);
     let environment = head().filter_map(|line| line.strip_prefix("// environment: ")?.split_once('='));
-    let compiler = if file.extension().is_some_and(|extension| extension == "cpp") { "c++" } else { "cc" };
+    let is_cxx = file.extension().is_some_and(|extension| extension == "cpp");
+    let compiler = if is_cxx { "c++" } else { "cc" };
     let folder = Folder::new();
     let program = folder.path("program");
     let mut compile = gangway();
@@ -78,7 +79,7 @@ fn runs(file: &Path, level: &str, architecture: &str, device: &str) -> Result<()
     let expected = match text.starts_with("// as without OpenACC\n") {
         true => {
             let plain = folder.path("plain");
-            let mut compile = Command::new("clang-22");
+            let mut compile = Command::new(if is_cxx { "clang++-22" } else { "clang-22" });
             compile.args(["-w", "-O1"]).arg(file).arg("-o").arg(&plain).arg("-lm").run().succeeded();
             Command::new(&plain).run().succeeded().stdout
         }

@@ -65,8 +65,9 @@ impl<'w> Writer<'w> {
             {
                 continue;
             }
-            // It came by value.
-            if gpu.is_written(&variable, &region.body) {
+            // It came by value. Each thread calls its own lambda expression, which has no state.
+            let is_called = variable.class == Class::Dependent && gpu.is_only_called(&variable, &region.body);
+            if gpu.is_written(&variable, &region.body) && !is_called {
                 gpu.registers.push(variable);
             } else if variable.class == Class::Scalar {
                 gpu.uniform.insert(found);
@@ -143,6 +144,12 @@ impl<'g, 'w> Gpu<'g, 'w> {
 
     fn is_written(&self, variable: &Variable, range: &Range<usize>) -> bool {
         self.writer.index.uses_in(range).any(|found| found.key == variable.key && found.doing != Doing::Reads)
+    }
+
+    /// Whether nothing is done to a variable but that it is called as a function.
+    fn is_only_called(&self, variable: &Variable, range: &Range<usize>) -> bool {
+        let mut uses = self.writer.index.uses_in(range).filter(|found| found.key == variable.key);
+        uses.all(|found| found.doing <= Doing::Calls)
     }
 
     /// Whether others may see the address of a variable.

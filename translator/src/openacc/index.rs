@@ -16,6 +16,8 @@ pub type Key = usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doing {
     Reads,
+    /// An object is called as a function, which may change it.
+    Calls,
     Writes,
     /// Its address becomes known, or an atomic construct updates it.
     Shares,
@@ -305,6 +307,7 @@ impl<'u> Walk<'_, 'u> {
                 CXCursor_ArraySubscriptExpr | CXCursor_ArraySectionExpr => {
                     return Doing::Reads;
                 }
+                CXCursor_CallExpr if inner == *range && outer.start == inner.start => return Doing::Calls,
                 CXCursor_CallExpr if outer.start == inner.start => return Doing::Shares,
                 CXCursor_CallExpr | CXCursor_VarDecl | CXCursor_LambdaExpr | CXCursor_InitListExpr => {
                     return Doing::Shares;
