@@ -87,6 +87,7 @@ pub fn notes(rounds: usize) -> String {
     format!(
         "- All of them compile to an object, `-c`, with the same flags: stock `clang-22 -fopenmp`,\n  \
            `gangway cc -fopenmp`, which mends GPU code on the way, and `gangway cc -fopenacc`. The translation\n  \
-           alone is `--emit-translated`. The best of {rounds} each counts, in turn.\n"
+           alone is `--emit-translated`, and what is judged; in all, compiling OpenACC takes longer than that\n  \
+           more, as OpenMP with Gangway does. The best of {rounds} each counts, in turn.\n"
     )
 }

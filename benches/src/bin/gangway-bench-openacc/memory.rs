@@ -92,7 +92,8 @@ pub const NOTES: &str = "\
 - Bytes of each gang (block, team), and registers of each thread, as the driver gives them to a\n  \
   launch: `gangway run --report`. `gangway inspect` shows what a program's kernels declare.\n\
 - Needed is what the threads of a gang share of the source's variables: `f64` sums of four warps, what\n  \
-  `cache` names, the bins. Other variables have registers.\n";
+  `cache` names, the bins. Other variables have registers.\n\
+- `cache` changes nothing yet, so the matrix product has no shared memory at all.\n";
 
 #[cfg(test)]
 mod tests {
