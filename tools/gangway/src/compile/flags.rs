@@ -12,6 +12,8 @@ use super::toolkit::{LIBOMPDEVICE, Toolkit};
 pub struct Flags {
     language: Language,
     compile: Vec<OsString>,
+    /// What has GPU code mended on its way.
+    mend: Vec<OsString>,
     link: Vec<OsString>,
 }
 
@@ -25,7 +27,7 @@ impl Flags {
         release: u32,
         links_gpu_code: bool,
     ) -> Self {
-        let mut flags = Self { language, compile: Vec::new(), link: Vec::new() };
+        let mut flags = Self { language, compile: Vec::new(), mend: Vec::new(), link: Vec::new() };
         flags.triples(target);
         flags.headers(toolkit);
         if target.gpu() {
@@ -84,8 +86,8 @@ impl Flags {
         }
         self.compile.push("-foffload-lto".into());
         // What compiles for GPUs becomes `gangway stand-in clang`.
-        self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
-        self.compile.push(joined("-fplugin=", toolkit.compile_step()));
+        self.mend.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
+        self.mend.push(joined("-fplugin=", toolkit.compile_step()));
         self.compile.push(joined("--cuda-path=", toolkit.cuda_for(target)));
     }
 
@@ -136,13 +138,19 @@ impl Flags {
     /// For a call of the compiler, which may or may not link.
     pub fn for_command(self, links: bool) -> Vec<OsString> {
         let link = if links { self.link } else { Vec::new() };
-        marked(self.language, [self.compile, link].concat())
+        marked(self.language, [self.compile, self.mend, link].concat())
+    }
+
+    /// For sources of which clang makes nothing that is mended: a third of the time goes into that.
+    pub fn without_mending(mut self) -> Self {
+        self.mend.clear();
+        self
     }
 
     /// For a build system. The options that say what is compiled are needed when linking, too.
     pub fn for_print(self, part: Part) -> Vec<OsString> {
         let link = if part == Part::Compile { Vec::new() } else { self.link };
-        marked(self.language, [vec!["-fopenmp".into()], self.compile, link].concat())
+        marked(self.language, [vec!["-fopenmp".into()], self.compile, self.mend, link].concat())
     }
 }
 

@@ -108,7 +108,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     }
     let mut command = Command::new(&compiler.program);
     command.env(RELEASE, compiler.release.to_string());
-    let added = match Target::of(&request) {
+    let flags = match Target::of(&request) {
         Some(target) => {
             let toolkit = Toolkit::find(language, &target, request.links)?;
             if request.makes_code {
@@ -142,15 +142,14 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                     command.env(FLANG_TOOLS, &compiler.tools);
                 }
             }
-            Flags::new(language, &target, &toolkit, compiler.release, compiler.links_gpu_code())
-                .for_command(request.links)
+            Some(Flags::new(language, &target, &toolkit, compiler.release, compiler.links_gpu_code()))
         }
-        None => Vec::new(),
+        None => None,
     };
-    command.args(added);
     if request.openacc {
-        return openacc::compile(language, &compiler.program, &request, command);
+        return openacc::compile(language, &compiler.program, &request, command, flags);
     }
+    command.args(flags.into_iter().flat_map(|flags| flags.for_command(request.links)));
     if let Some(translated) = translate::translated(language, &compiler.program, &request)? {
         return translated.compile(command, &request.rest);
     }

@@ -9,11 +9,13 @@ use std::process::Command;
 use gangway_translator::openacc;
 
 use super::Language;
+use super::flags::Flags;
 use super::request::{Request, takes_value};
 use super::target::{GPU_TRIPLE, Target};
 use super::toolkit::Toolkit;
 use super::translate::{Reading, Translation, identity_of};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::stand_in::may_need_mending;
 
 /// What clang says `_OPENACC` is, as of OpenACC 3.3.
 const OPENACC: &str = "-D_OPENACC=202211";
@@ -37,14 +39,28 @@ const DONE: [(&str, bool); 10] = [
 ];
 
 /// Compiles sources with what OpenACC's constructs have become in their place.
-pub fn compile(language: Language, compiler: &Path, request: &Request, mut command: Command) -> Outcome {
+pub fn compile(
+    language: Language,
+    compiler: &Path,
+    request: &Request,
+    mut command: Command,
+    flags: Option<Flags>,
+) -> Outcome {
+    let words = |flags: Option<Flags>| flags.map(|flags| flags.for_command(request.links));
     // Sources without a directive may call routines.
-    command.args(headers()?);
+    let headers = headers()?;
     let only_looks = ["-E", "-M", "-MM"].iter().any(|option| request.words.iter().any(|word| word == option));
     if only_looks {
-        return execute(command.args(&request.rest), compiler);
+        command.args(words(flags).unwrap_or_default());
+        return execute(command.args(headers).args(&request.rest), compiler);
     }
     let files = translated(language, compiler, request)?;
+    let sources = Reading::of(language, &request.words).sources;
+    let harmless = files.len() == sources.len()
+        && sources.iter().all(|(_, is_cxx)| !is_cxx)
+        && !files.iter().any(|found| may_need_mending(&found.file.text));
+    let flags = flags.map(|flags| if harmless { flags.without_mending() } else { flags });
+    command.args(words(flags).unwrap_or_default()).args(headers);
     let target = Target::asked(request);
     if target.cpu {
         // Routines with `nohost` are for processors as devices, too.
