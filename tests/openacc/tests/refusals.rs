@@ -55,3 +55,33 @@ fn a_fault_that_nobody_waits_for_is_told_at_the_end() {
         ran.failed().told(&["in main: device 0: kernel main:", "CUDA_ERROR_ILLEGAL_ADDRESS"]);
     }
 }
+
+/// Kernels find members of a structure beside each other, or the construct is refused: never do they find another one's
+/// memory.
+#[test]
+fn members_that_came_apart_are_no_structure() {
+    let folder = Folder::new();
+    let text = "struct s { int a, b, c; };\nint main(int count, char **arguments) {\n  (void)arguments;\n\
+                struct s s = {1, 2, 3};\n\
+                if (count > 1) {\n\
+                #pragma acc enter data copyin(s.a)\n\
+                #pragma acc enter data copyin(s.c)\n  }\n\
+                if (count == 2)\n\
+                #pragma acc parallel present(s.a, s.c)\n  s.a = s.c;\n\
+                if (count == 3)\n\
+                #pragma acc parallel\n  s.a = s.c;\n\
+                if (count == 4)\n\
+                #pragma acc enter data copyin(s.b, s.c)\n  ;\n\
+                if (count == 1)\n\
+                #pragma acc parallel present(s.a, s.c)\n  s.a = s.c;\n  return 0;\n}\n";
+    compiled(&folder, text).succeeded();
+    let run = |arguments: &[&str]| {
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).args(arguments).run().failed()
+    };
+    let apart = "is a member of a structure of which others were mapped without it";
+    let help = "name all members that a construct uses in the clause that maps the first";
+    run(&["x"]).told(&["a.c:10:1: in main", "`s.c`", "`s.a`", apart, help]);
+    run(&["x", "x"]).told(&["a.c:13:1: in main", "`s.c`", "`s.a`", apart, help]);
+    run(&["x", "x", "x"]).told(&["a.c:16:1: in main", "`s.b`", "`s.c`", apart, help]);
+    run(&[]).told(&["a.c:19:1: in main", "`s.a`", "must be present on the device and is not"]);
+}
