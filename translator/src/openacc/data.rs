@@ -203,15 +203,18 @@ impl Writer<'_> {
         let is_in_function = self.index.function_at(directive.range.start).is_some();
         let mut statics = Vec::new();
         let mut locals = Vec::new();
+        let mut pointers = String::new();
         for mut item in items {
             let variable = item.key.and_then(|key| self.index.variable(key));
             match variable.filter(|variable| variable.is_static) {
                 Some(variable) if item.kind != "DEVICEPTR" => statics.push(variable.name.clone()),
                 _ if !is_in_function => {
                     // Before the tree knows a use of it: its name is enough.
-                    if item.kind != "DEVICEPTR" {
-                        statics.push(self.text[item.object.clone()].to_owned());
+                    let name = self.text[item.object.clone()].to_owned();
+                    if item.kind == "DEVICEPTR" {
+                        pointers += &self.declared_pointer(&name);
                     }
+                    statics.push(name);
                 }
                 _ => {
                     if item.kind == "DEVICEPTR" {
@@ -224,7 +227,7 @@ impl Writer<'_> {
         }
         let mut text = String::new();
         if !statics.is_empty() {
-            text += &format!("\n#pragma omp declare target({})\n", statics.join(", "));
+            text += &format!("\n#pragma omp declare target({})\n{pointers}", statics.join(", "));
         }
         if !locals.is_empty() {
             let site = self.site(directive, names, ["0"; 4])?;
@@ -236,6 +239,15 @@ impl Writer<'_> {
             );
         }
         Ok(text)
+    }
+
+    /// A pointer of `declare deviceptr`: devices have one of their own, which constructs whose routines may use it set to
+    /// the host's. Where another variable of its name is in scope they find it by this one.
+    fn declared_pointer(&mut self, name: &str) -> String {
+        let address = format!("__gangway_acc_declared_{name}");
+        let text = format!("static __typeof__({name}) *const {address} __attribute__((unused)) = &{name};\n");
+        self.pointers.push(address);
+        text
     }
 
     /// clang leaves nothing of a variable in a device's image that only its unit sees, so that the host cannot

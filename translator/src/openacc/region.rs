@@ -120,6 +120,10 @@ impl<'w> Writer<'w> {
         };
         let open = if sizes.open { "1" } else { "0" };
         let site = self.site(directive, names, [&gangs, &workers, &lanes, open])?;
+        if self.index.calls.iter().any(|call| body.contains(&call.range.start)) {
+            let pointers = self.pointers.iter().map(|pointer| format!("*{pointer}"));
+            found.items.extend(pointers.map(|spelled| implicit("UPDATE_DEVICE", body.start, None, spelled)));
+        }
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
         let reductions = self.reductions_of_gangs(directive, &assigned, &reductions)?;

@@ -44,6 +44,8 @@ pub struct Writer<'w> {
     pub visible: Vec<Key>,
     /// Those of them that are named as a whole.
     pub visible_pointers: Vec<Key>,
+    /// What leads to the pointers of `declare deviceptr` that stand before.
+    pub pointers: Vec<String>,
     /// What is wrong in routines, which are looked at before the text around them.
     pub complaints: Vec<Complaint>,
     /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
@@ -84,6 +86,7 @@ impl<'w> Writer<'w> {
             exposed: Vec::new(),
             visible: Vec::new(),
             visible_pointers: Vec::new(),
+            pointers: Vec::new(),
             complaints: Vec::new(),
             elements: HashMap::new(),
             counter: 0,

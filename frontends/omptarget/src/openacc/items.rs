@@ -132,6 +132,8 @@ impl Listed {
             (kind::DELETE, _) => finalize,
             (kind::NO_CREATE, _) => MapKind::IF_PRESENT | hold,
             (kind::PRESENT, _) => MapKind::PRESENT | hold,
+            // A variable that devices have for good.
+            (kind::UPDATE_DEVICE, Construct::Structured) => MapKind::TO | MapKind::ALWAYS | hold,
             (kind::UPDATE_SELF, Construct::Update) => MapKind::FROM | present,
             (kind::UPDATE_DEVICE, Construct::Update) => MapKind::TO | present,
             (kind::ATTACH, _) => return self.attach(construct, item, label),
