@@ -486,6 +486,13 @@ impl<'u> Type<'u> {
         u64::try_from(unsafe { clang_Type_getSizeOf(self.raw) }).ok()
     }
 
+    /// The multiple of bytes at which its objects begin, if that is known.
+    #[must_use]
+    pub fn align(self) -> Option<u64> {
+        // SAFETY: the type is of a valid unit.
+        u64::try_from(unsafe { clang_Type_getAlignOf(self.raw) }).ok()
+    }
+
     /// Whether it is of whole numbers with a sign.
     #[must_use]
     pub fn is_signed(self) -> bool {

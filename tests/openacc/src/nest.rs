@@ -6,6 +6,8 @@ use std::fmt::Write;
 /// Where code stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
+    /// In a loop of gangs of the dimension behind this one: those of this dimension have no loop yet.
+    Grid(usize),
     Gang,
     Worker,
     Lane,
@@ -22,6 +24,8 @@ struct Scope {
     arrays: Vec<String>,
     /// The loops around, and how often they run.
     loops: Vec<(String, usize)>,
+    /// Gangs of some dimension all do the same.
+    is_redundant: bool,
 }
 
 /// A program, while it is written.
@@ -42,28 +46,38 @@ const DEPTH: usize = 3;
 pub fn program(seed: u64) -> String {
     let mut random = Random(seed);
     let sizes = [*random.of(&[1, 3, 5, 8]), *random.of(&[1, 2, 4, 7]), *random.of(&[1, 5, 32, 33, 70])];
+    let dimensions = *random.of(&[1, 1, 1, 2, 3]);
     let mut clauses = String::new();
-    for (name, counts) in [
-        ("num_gangs", &[1, 2, 3, 32][..]),
-        ("num_workers", &[1, 2, 3, 4, 8]),
-        ("vector_length", &[1, 2, 32, 64, 96, 128]),
-    ] {
-        if random.chance(75) {
-            let _ = write!(clauses, " {name}({})", random.of(counts));
+    let clause = |name: &str, counts: &[usize], several: usize, random: &mut Random| {
+        if !random.chance(75) {
+            return String::new();
         }
-    }
+        let counts: Vec<String> = (0..several).map(|_| random.of(counts).to_string()).collect();
+        format!(" {name}({})", counts.join(", "))
+    };
+    clauses += &match dimensions {
+        1 => clause("num_gangs", &[1, 2, 3, 32], 1, &mut random),
+        several => clause("num_gangs", &[1, 2, 3, 5], several, &mut random),
+    };
+    clauses += &clause("num_workers", &[1, 2, 3, 4, 8], 1, &mut random);
+    clauses += &clause("vector_length", &[1, 2, 32, 64, 96, 128], 1, &mut random);
     let mut writer = Writer { random, names: 0, sizes, results: Vec::new(), text: String::new() };
     let scope = Scope {
         readable: ["g", "n", "k"].map(str::to_owned).to_vec(),
         loops: vec![("g".to_owned(), sizes[0])],
+        is_redundant: dimensions > 1,
         ..Scope::default()
     };
-    writer.block(Level::Gang, scope, DEPTH);
-    writer.whole(&clauses)
+    let level = if dimensions > 1 { Level::Grid(dimensions - 1) } else { Level::Gang };
+    writer.block(level, scope.clone(), DEPTH);
+    if let Level::Grid(dimension) = level {
+        writer.gangs(dimension, &scope);
+    }
+    writer.whole(&clauses, dimensions)
 }
 
 impl Writer {
-    fn whole(self, clauses: &str) -> String {
+    fn whole(self, clauses: &str, dimensions: usize) -> String {
         let mut text = "#include <stdio.h>\nstatic int in[64], hist[8];\n".to_owned();
         let mut copied = String::new();
         let mut printed = String::new();
@@ -76,11 +90,16 @@ impl Writer {
                  printf(\"{name} %u\\n\", h); }}"
             );
         }
+        // Gangs of several dimensions reduce nothing (section 2.9.11).
+        let (reduces, gangs, sum) = match dimensions {
+            1 => (" reduction(+:total)", "gang reduction(+:total)".to_owned(), "  total += g + n;\n"),
+            last => (" copy(total)", format!("gang(dim:{last})"), ""),
+        };
         let _ = write!(
             text,
             "int main(void) {{\n  int n = 11, k = 7, total = 0;\n  for (int i = 0; i < 64; i++) in[i] = i * 37 % 101;\n\
-             #pragma acc parallel{clauses} copyin(in) copy(hist{copied}) reduction(+:total)\n  {{\n\
-             #pragma acc loop gang reduction(+:total)\n  for (int g = 0; g < {}; g++) {{\n{}  total += g + n;\n  }}\n  }}\n\
+             #pragma acc parallel{clauses} copyin(in) copy(hist{copied}){reduces}\n  {{\n\
+             #pragma acc loop {gangs}\n  for (int g = 0; g < {}; g++) {{\n{}{sum}  }}\n  }}\n\
              printf(\"%d\\n\", total);\n  for (int i = 0; i < 8; i++) printf(\"%d \", hist[i]);\n{printed}  return 0;\n}}\n",
             self.sizes[0], self.text
         );
@@ -140,7 +159,13 @@ impl Writer {
                 }
                 42..50 => self.condition(level, &scope, depth),
                 50..60 if depth > 0 => self.counted(level, &scope, depth),
-                60..90 if level != Level::Lane && depth > 0 => self.partitioned(level, &scope, depth),
+                60..86 if level != Level::Lane && depth > 0 => self.partitioned(level, &scope, depth),
+                86..90 if depth > 0 => {
+                    self.line("{");
+                    self.block(level, scope.clone(), depth - 1);
+                    self.line("}");
+                }
+                _ if scope.is_redundant => {}
                 _ => {
                     let (at, value) = (self.value(&scope), self.value(&scope));
                     self.line(&format!("#pragma acc atomic update\nhist[({at}) & 7] += {value};"));
@@ -181,10 +206,40 @@ impl Writer {
         self.line("}");
     }
 
+    /// A loop that the gangs of a dimension share, in code that they have all done.
+    fn gangs(&mut self, dimension: usize, scope: &Scope) {
+        let index = self.name("i");
+        let mut inner = scope.clone();
+        inner.readable.push(index.clone());
+        inner.assignable.clear();
+        inner.arrays.clear();
+        inner.is_redundant = dimension > 1;
+        let count = *self.random.of(&[1, 2, 4, 7]);
+        inner.loops.push((index.clone(), count));
+        let clause = if dimension > 1 { format!("gang(dim:{dimension})") } else { "gang".to_owned() };
+        self.line(&format!(
+            "#pragma acc loop {clause}\nfor (int {index} = 0; {index} < {count}; {index}++) {{"
+        ));
+        let inside = if dimension > 1 { Level::Grid(dimension - 1) } else { Level::Gang };
+        self.block(inside, inner.clone(), DEPTH - 1);
+        if let Level::Grid(dimension) = inside {
+            self.gangs(dimension, &inner);
+        } else {
+            let value = self.value(&inner);
+            self.line(&format!("#pragma acc atomic update\ntotal += {value};"));
+        }
+        self.line("}");
+    }
+
     fn partitioned(&mut self, level: Level, scope: &Scope, depth: usize) {
+        if let Level::Grid(dimension) = level
+            && self.random.chance(30)
+        {
+            return self.gangs(dimension, scope);
+        }
         let [_, workers, lanes] = self.sizes;
         let mut kinds = vec![(Level::Lane, "vector", lanes)];
-        if level == Level::Gang {
+        if matches!(level, Level::Grid(_) | Level::Gang) {
             kinds.extend([
                 (Level::Worker, "worker", workers),
                 (Level::Lane, "worker vector", workers * lanes),

@@ -66,7 +66,7 @@ impl Writer<'_> {
                 let heads = self.heads(directive, *statement).ok()?;
                 Some(heads.iter().any(|head| head.declared.is_none()))
             };
-            let changes = own.has(Levels::GANG) || directive.clause("private").is_some();
+            let changes = own.has_gangs() || directive.clause("private").is_some();
             if directive.is_loop && (changes || moves_others() == Some(true)) {
                 let statement = statement?;
                 let whole = self.whole(statement);
@@ -104,7 +104,7 @@ impl Writer<'_> {
             declared += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
             names.insert(key, name);
         }
-        if !own.has(Levels::GANG) {
+        if !own.has_gangs() {
             // Loops' variables are of this thread's, whatever stands around.
             for head in self.heads(directive, statement)?.iter().filter(|head| head.declared.is_none()) {
                 let key = self.loop_key(head);
@@ -121,8 +121,8 @@ impl Writer<'_> {
         let last = heads.last().map(|head| head.body.clone()).unwrap_or_default();
         let body = last;
         let Counts { declared: before, total, .. } = self.counts(&heads, &names);
-        let gangs = Share::level("__gangway_acc_gang()", "__gangway_acc_gangs()");
-        let head = match self.chunk(directive, &total.text, &names) {
+        let gangs = Share::of_gangs(own);
+        let head = match self.chunk(directive, own, &total.text, &names) {
             Some(chunk) => gangs.in_chunks(&Share::all(), "__acc_k", &total.text, &chunk),
             None => gangs.in_one_piece(&Share::all(), "__acc_k", &total),
         };

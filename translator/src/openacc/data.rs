@@ -40,8 +40,8 @@ impl Writer<'_> {
         let source = self.described(&function, directive.range.start);
         Ok(format!(
             "const struct __gangway_acc_site __acc_site = {{ {source}, __GANGWAY_ACC_{kind} }}; (void)__acc_site; \
-             struct __gangway_acc_launch __acc_launch = {{ {asynchronous}, {on_host}, 0, {{ (unsigned)({gangs}), 0, 0 }}, \
-             (unsigned)({workers}), (unsigned)({vector}), {open} }}; (void)__acc_launch; "
+             struct __gangway_acc_launch __acc_launch = {{ {asynchronous}, {on_host}, 0, {{ {gangs} }}, \
+             (unsigned)({workers}), (unsigned)({vector}), {open}, {{ 1, 1, 1 }} }}; (void)__acc_launch; "
         ))
     }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use clang_sys::*;
 
 use super::directive::{Directive, Name};
-use super::index::{Class, Doing, Key, Variable, range_of};
+use super::index::{Class, Doing, Key, Space, Variable, range_of};
 use super::loops::Counts;
 use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
@@ -41,6 +41,8 @@ struct Gpu<'g, 'w> {
     assigned: &'g Assigned,
     sizes: Sizes,
     since: Since,
+    /// What had been computed where the switch around began.
+    at_switch: Since,
     /// What has been partitioned last: variables that nothing in it writes are the same for all threads.
     inside: Range<usize>,
     /// Variables in registers that one thread computes.
@@ -97,6 +99,9 @@ impl<'w> Writer<'w> {
             text += &gpu.by_one(all, Levels::NONE);
         }
         let (memory, sizes) = (std::mem::take(&mut gpu.memory), gpu.sizes);
+        if let Some(said) = memory.shared.described() {
+            self.notes.say(region.directive.range.start, said);
+        }
         Ok(memory.around(text, sizes, self))
     }
 
@@ -119,12 +124,18 @@ impl<'w> Writer<'w> {
                 gpu.uniform.insert(parameter.key);
             }
         }
+        gpu.enter(mode);
         let text = gpu.statements(&[body], mode, &mut Names::new())?;
         if let Some(at) = gpu.memory.too_large() {
             let message = "this variable is too large for shared memory, in a routine that threads share";
             return Err(Complaint::new(at, message));
         }
-        Ok(text + &gpu.wait(mode))
+        let end = gpu.wait(mode);
+        let memory = std::mem::take(&mut gpu.memory).shared;
+        if let Some(said) = memory.described() {
+            self.notes.say(range.start, said);
+        }
+        Ok(memory.declared() + &text + &end)
     }
 }
 
@@ -135,6 +146,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             assigned,
             sizes,
             since: Since::Nothing,
+            at_switch: Since::Nothing,
             inside,
             registers: Vec::new(),
             uniform: HashSet::new(),
@@ -278,7 +290,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let children = node.children();
         match node.kind() {
             CXCursor_CompoundStmt => {
+                self.enter(mode);
                 let text = self.statements(&children, mode, &mut names.clone())?;
+                self.memory.shared.leave();
                 Ok(format!("{{ {text} }}"))
             }
             CXCursor_BreakStmt | CXCursor_ContinueStmt => {
@@ -307,7 +321,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let [condition, body] = two(&children).ok_or_else(|| self.refusal(node, "this `switch`"))?;
                 let condition = self.agreed_as("long", condition, mode, names);
                 let before = self.since;
+                let around = std::mem::replace(&mut self.at_switch, before);
                 let body = self.statements(&[body], mode, &mut names.clone())?;
+                self.at_switch = around;
                 self.since = self.since.max(before);
                 Ok(format!("{marker}switch ({condition}) {{ {body} }} "))
             }
@@ -320,6 +336,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let begin = range_of(node).unwrap_or_default().start;
                 let label = begin..range_of(inner).unwrap_or_default().start;
                 let label = self.writer.expression(&label, names);
+                // Threads come here from before the switch as well as from the label above.
+                self.since = self.since.max(self.at_switch);
                 let text = self.statements(&[inner], mode, names)?;
                 Ok(format!("{marker}{label} {{ {text} }}"))
             }
@@ -368,20 +386,33 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let one = self.sizes.one(mode).unwrap_or("1");
                 let barrier = scope.barrier();
                 self.since = Since::Nothing;
-                let (slot, declared) = self.in_shared_memory(ty, "c", mode);
+                self.enter(mode);
+                let (slot, declared) = self.in_shared_memory(ty, space_of(ty), "c", "values", mode);
+                self.memory.shared.leave();
                 format!("{declared}if ({one}) {slot} = {name}; {barrier} {name} = {slot}; {barrier} ")
             }
         }
     }
 
-    /// Memory of a gang's, or of each worker's: what stands for it, and its declaration.
+    /// How many workers have each a variable of a mode.
+    fn workers_with(&self, mode: Levels) -> Option<u64> {
+        let of_workers = mode.has(Levels::WORKER) && self.sizes.workers != Some(1);
+        of_workers.then(|| self.sizes.workers.unwrap_or(WORKERS))
+    }
+
+    /// Begins a scope of what is in shared memory.
+    fn enter(&mut self, mode: Levels) {
+        let workers = self.workers_with(mode);
+        self.memory.shared.enter(workers);
+    }
+
     /// What stands for a variable that threads share, and its declaration: in shared memory, or in a gang's part
     /// of device memory if there is no room for it.
     fn in_memory_of_all(&mut self, variable: &Variable, mode: Levels) -> (String, String) {
-        let of_workers = mode.has(Levels::WORKER) && self.sizes.workers != Some(1);
-        let workers = if of_workers { Some(self.sizes.workers.unwrap_or(WORKERS)) } else { None };
-        if self.memory.takes(variable, workers) {
-            return self.in_shared_memory(&variable.ty, &variable.name, mode);
+        let workers = self.workers_with(mode);
+        if self.memory.has_room(variable) {
+            let what = format!("variable '{}'", variable.name);
+            return self.in_shared_memory(&variable.ty, variable.space, &variable.name, &what, mode);
         }
         let at = variable.range.start;
         let message =
@@ -393,11 +424,26 @@ impl<'g, 'w> Gpu<'g, 'w> {
         (format!("{name}[0]"), format!("__typeof__({ty}) *const {name} = {place}; (void){name}; "))
     }
 
-    fn in_shared_memory(&mut self, ty: &str, of: &str, mode: Levels) -> (String, String) {
+    /// Memory of a gang's, or of each worker's: what stands for it, and its declaration.
+    fn in_shared_memory(
+        &mut self,
+        ty: &str,
+        space: Option<Space>,
+        of: &str,
+        what: &str,
+        mode: Levels,
+    ) -> (String, String) {
         let name = self.writer.fresh("s", of);
-        let (count, at) = match mode.has(Levels::WORKER) && self.sizes.workers != Some(1) {
-            true => (format!("[{}]", self.sizes.workers.unwrap_or(WORKERS)), "[__gangway_acc_worker()]"),
-            false => (String::new(), ""),
+        if let Some(space) = space {
+            let place = self.memory.shared.place(space, what.to_owned());
+            let declared =
+                format!("__typeof__({ty}) *const {name} = (__typeof__({ty}) *){place}; (void){name}; ");
+            return (format!("{name}[0]"), declared);
+        }
+        // In a template, of a type that is not known yet: it has bytes of its own.
+        let (count, at) = match self.workers_with(mode) {
+            Some(workers) => (format!("[{workers}]"), "[__gangway_acc_worker()]"),
+            None => (String::new(), ""),
         };
         // LLVM takes it that a barrier leaves a variable alone whose address nobody has got, and would read
         // what this thread has written, not what others have: so it is told that somebody has.
@@ -725,12 +771,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
         }
         let mut put = String::new();
         let mut taken = String::new();
+        self.enter(mode);
         for variable in &wanted {
-            let (slot, declared) = self.in_shared_memory(&variable.ty, &variable.name, mode);
+            let (slot, declared) =
+                self.in_shared_memory(&variable.ty, variable.space, &variable.name, "values", mode);
             text += &declared;
             put += &format!("{slot} = {}; ", name_of(variable));
             taken += &format!("{} = {slot}; ", name_of(variable));
         }
+        self.memory.shared.leave();
         if self.since == Since::All {
             text += &self.wait(mode);
         }
@@ -802,6 +851,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         if levels.is_empty() {
             let mut names = names.clone();
             let mut text = String::from("{ ");
+            self.enter(mode);
             let body = self.writer.whole(statement);
             for key in self.writer.listed(directive, "private") {
                 let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
@@ -819,7 +869,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
                     }
                 }
             }
-            return Ok(text + &self.statements(&[statement], mode, &mut names)? + " }");
+            text += &self.statements(&[statement], mode, &mut names)?;
+            self.memory.shared.leave();
+            return Ok(text + " }");
         }
         // Lanes of which workers have no part: worker 0 is alone.
         let alone = levels.has(Levels::VECTOR)
@@ -848,6 +900,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let threads_part = self.sizes.scope(mode) != Scope::Thread
             && !(levels & (Levels::WORKER | Levels::VECTOR)).is_empty();
         let mut text = self.writer.source.marker(directive.range.start) + "{ ";
+        // Copies of reductions are put together while what is in the loop may be in use: beside it.
+        self.enter(mode);
         let heads = self.writer.heads(directive, statement)?;
         let reductions = reduction::read(self.writer, directive)?;
         // What has a copy for each thread need not be given to it.
@@ -858,9 +912,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
             text += &self.entered(&whole, mode, names, &own);
         }
         // Bounds that only one thread knows are needed by all, also where gangs alone part.
+        let mut bounds_in_memory = false;
         if !threads_part && self.sizes.scope(mode) != Scope::Thread {
             let bounds = whole.start..heads.last().map_or(whole.end, |head| head.body.start);
             text += &self.entered(&bounds, mode, names, &own);
+            let mut parts = heads
+                .iter()
+                .flat_map(|head| [Some(&head.first), Some(&head.last), head.step.as_ref()])
+                .flatten();
+            bounds_in_memory = !parts.all(|part| self.is_uniform(part, names));
         }
         let Counts { declared: before, total, known: iterations } = self.writer.counts(&heads, names);
         text += &before;
@@ -880,16 +940,16 @@ impl<'g, 'w> Gpu<'g, 'w> {
             Some(tiles) => (tiles.total(), tiles.levels),
             None => (total, levels),
         };
-        let share = match self.writer.chunk(directive, &total.text, &names) {
-            Some(chunk) if shared.has(Levels::GANG) => {
-                let within = self.share(shared.without(Levels::GANG));
-                self.share(Levels::GANG).in_chunks(&within, "__acc_k", &total.text, &chunk)
+        let share = match self.writer.chunk(directive, shared, &total.text, &names) {
+            Some(chunk) if shared.has_gangs() => {
+                let within = self.share(shared.without(shared.gangs()));
+                self.share(shared.gangs()).in_chunks(&within, "__acc_k", &total.text, &chunk)
             }
-            None if shared.has(Levels::GANG) => {
-                let within = self.share(shared.without(Levels::GANG));
-                self.share(Levels::GANG).in_one_piece(&within, "__acc_k", &total)
+            None if shared.has_gangs() => {
+                let within = self.share(shared.without(shared.gangs()));
+                self.share(shared.gangs()).in_one_piece(&within, "__acc_k", &total)
             }
-            None if !shared.has(Levels::GANG) && self.lanes_part(shared, iterations) => {
+            None if self.lanes_part(shared, iterations) => {
                 self.share(shared).head_of_lanes("__acc_k", &total)
             }
             _ => self.share(shared).head("__acc_k", &total),
@@ -903,6 +963,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             self.uniform.extend(self.writer.loop_key(head));
         }
         let mut inner = String::new();
+        self.enter(inner_mode);
         for key in self.writer.listed(directive, "private") {
             let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
             inner += &self.private(&variable, &whole, inner_mode, &mut names);
@@ -916,6 +977,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let body = heads_body(statement, heads.len());
         inner += &self.statements(&[body], inner_mode, &mut names.clone())?;
         inner += &self.wait(inner_mode);
+        self.memory.shared.leave();
         self.registers.truncate(known);
         self.inside = outer_inside;
         text += &match &tiles {
@@ -927,12 +989,14 @@ impl<'g, 'w> Gpu<'g, 'w> {
             }
             None => format!("{share} {{ {variables}{inner} }} "),
         };
-        if threads_part {
+        // Where all look into memory for bounds, some may do it yet when others are through.
+        if threads_part || bounds_in_memory {
             self.since = Since::All;
         }
         for (one, outer, name) in &copies {
             text += &self.combined(one, outer, name, levels, mode);
         }
+        self.memory.shared.leave();
         Ok(text + "} ")
     }
 
@@ -957,9 +1021,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             .known_workers()
             .map_or("(long)__gangway_acc_workers()".to_owned(), |workers| workers.to_string());
         let mut share = Share::all();
-        if levels.has(Levels::GANG) {
-            share.divide("(long)__gangway_acc_gang()", "(long)__gangway_acc_gangs()");
-        }
+        share.divide_among_gangs(levels);
         if levels.has(Levels::WORKER) {
             share.divide("(long)__gangway_acc_worker()", &workers);
         }
@@ -1014,7 +1076,10 @@ impl<'g, 'w> Gpu<'g, 'w> {
             warps
         };
         let row = format!("__typeof__({})[{}]", one.variable.ty, rows.unwrap_or(WORKERS));
-        let (slots, declared) = self.in_shared_memory(&row, &one.variable.name, mode);
+        let of_row = |Space { bytes, align }| Space { bytes: bytes * rows.unwrap_or(WORKERS), align };
+        let space = one.variable.space.map(of_row);
+        let what = format!("reduction of '{}'", one.variable.name);
+        let (slots, declared) = self.in_shared_memory(&row, space, &one.variable.name, &what, mode);
         let barrier = self.sizes.scope(mode).barrier();
         let put = one.each(|of, _| format!("{} = {};", of(&format!("{slots}[__acc_w]")), of(name)));
         let add = one.add_all(outer, &format!("{slots}[__acc_w]"));
@@ -1036,6 +1101,15 @@ fn heads_body(statement: Node<'_>, count: usize) -> Node<'_> {
         node = inner.unwrap_or(node);
     }
     node
+}
+
+/// How large what is given to all is, if its type is not the user's.
+fn space_of(ty: &str) -> Option<Space> {
+    match ty {
+        "int" => Some(Space { bytes: 4, align: 4 }),
+        "long" => Some(Space { bytes: 8, align: 8 }),
+        _ => None,
+    }
 }
 
 fn two<'u>(children: &[Node<'u>]) -> Option<[Node<'u>; 2]> {

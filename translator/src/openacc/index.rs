@@ -76,12 +76,19 @@ pub struct Variable {
     /// A number that is known when it is compiled: no use needs the variable.
     pub is_constant: bool,
     /// How large it is, if that is known.
-    pub bytes: Option<u64>,
+    pub space: Option<Space>,
     /// The numbers that an object consists of, if it consists of nothing else and all can be named.
     pub numbers: Option<Vec<Member>>,
     /// The bytes of its declarator, and of its initialiser behind `=`.
     pub range: Range<usize>,
     pub initialiser: Option<Range<usize>>,
+}
+
+/// Bytes, and the multiple of bytes at which they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    pub bytes: u64,
+    pub align: u64,
 }
 
 /// Arrays in each other.
@@ -419,12 +426,19 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         ty: spelling,
         is_static: node.is_static(),
         is_of_its_unit: node.is_of_its_unit(),
-        bytes: if is_pointer { None } else { ty.size() },
+        space: if is_pointer { Some(POINTER) } else { space(ty) },
         numbers: if class(ty) == Class::Record { numbers(ty) } else { None },
         is_constant: node.kind() == CXCursor_VarDecl && node.is_constant_number(),
         range,
         initialiser,
     })
+}
+
+/// A pointer.
+const POINTER: Space = Space { bytes: 8, align: 8 };
+
+fn space(ty: Type<'_>) -> Option<Space> {
+    Some(Space { bytes: ty.size()?, align: ty.align()?.max(1) })
 }
 
 /// The numbers that objects of a class consist of. clang wants no others in reductions.

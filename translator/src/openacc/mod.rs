@@ -12,8 +12,9 @@
 //! 4. [`region`] decides how each variable reaches the device, [`items`] what data clauses say of it, [`rows`]
 //!    what becomes of arrays whose rows have no length that is known.
 //! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
-//!    [`reduction`]s, and what is too large for shared memory ([`slab`]). [`cpu`] writes that for processors. [`data`] writes the other directives,
-//!    [`routine`] functions that devices call.
+//!    [`reduction`]s, and which bytes of shared memory variables have ([`layout`]), if it has room for them
+//!    ([`slab`]). [`cpu`] writes the text for processors, [`data`] the other directives, [`routine`] functions
+//!    that devices call.
 //!
 //! [`notes`] are for users who want to know what has become of their loops and variables.
 
@@ -27,6 +28,7 @@ mod header;
 mod index;
 mod items;
 mod kernels;
+mod layout;
 mod loops;
 mod mode;
 mod nest;

@@ -4,20 +4,30 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
-use super::directive::{Directive, Name};
+use super::directive::{Clause, Directive, Name};
 use super::index::{Index, Key, range_of};
 use crate::ast::Node;
 
-/// Levels of parallelism: gangs, workers, vector lanes (OpenACC 3.3 section 1.2).
+/// Levels of parallelism: gangs, which have up to three dimensions, workers, vector lanes (OpenACC 3.3 section
+/// 1.2). What is further out has a lower bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Levels(u8);
 
 impl Levels {
     pub const NONE: Self = Self(0);
-    pub const GANG: Self = Self(1);
-    pub const WORKER: Self = Self(2);
-    pub const VECTOR: Self = Self(4);
-    pub const ALL: Self = Self(7);
+    /// The gangs of the other dimensions.
+    pub const GANG_3: Self = Self(1);
+    pub const GANG_2: Self = Self(2);
+    /// The gangs of dimension 1, which is meant where no clause names one.
+    pub const GANG: Self = Self(4);
+    pub const WORKER: Self = Self(8);
+    pub const VECTOR: Self = Self(16);
+    pub const ALL: Self = Self(31);
+    /// The gangs of every dimension, each with its number.
+    pub const DIMENSIONS: [(Self, usize); 3] = [(Self::GANG, 1), (Self::GANG_2, 2), (Self::GANG_3, 3)];
+    const GANGS: Self = Self(7);
+    /// What loops get whose clauses name none.
+    const UNNAMED: Self = Self(28);
 
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -27,6 +37,16 @@ impl Levels {
         self.0 & other.0 == other.0
     }
 
+    /// Whether gangs of some dimension are among them.
+    pub const fn has_gangs(self) -> bool {
+        self.0 & Self::GANGS.0 != 0
+    }
+
+    /// Those that are gangs.
+    pub const fn gangs(self) -> Self {
+        Self(self.0 & Self::GANGS.0)
+    }
+
     /// These but others.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -34,24 +54,15 @@ impl Levels {
 
     /// Those within all of these.
     const fn inside(self) -> Self {
-        match self.0 {
-            0 => Self(7),
-            1 => Self(6),
-            2 | 3 => Self(4),
-            _ => Self(0),
-        }
+        let bits = u8::BITS - self.0.leading_zeros();
+        Self(Self::ALL.0 >> bits << bits)
     }
 
     /// Those around all of these.
     const fn outside(self) -> Self {
-        if self.has(Self::GANG) {
-            Self(0)
-        } else if self.has(Self::WORKER) {
-            Self(1)
-        } else if self.has(Self::VECTOR) {
-            Self(3)
-        } else {
-            Self(7)
+        match self.is_empty() {
+            true => Self::ALL,
+            false => Self(self.outermost().0 - 1),
         }
     }
 
@@ -83,7 +94,13 @@ impl BitAnd for Levels {
 
 impl fmt::Display for Levels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [(Self::GANG, "gang"), (Self::WORKER, "worker"), (Self::VECTOR, "vector")];
+        let names = [
+            (Self::GANG_3, "gang (dim:3)"),
+            (Self::GANG_2, "gang (dim:2)"),
+            (Self::GANG, "gang"),
+            (Self::WORKER, "worker"),
+            (Self::VECTOR, "vector"),
+        ];
         let mut said = names.iter().filter(|(level, _)| self.has(*level)).map(|(_, name)| *name);
         f.write_str(said.next().unwrap_or("seq"))?;
         said.try_for_each(|name| write!(f, " {name}"))
@@ -139,7 +156,21 @@ pub struct Assigned {
 /// The levels that a directive's clauses name.
 pub fn said(directive: &Directive) -> Levels {
     let level = |name: &str, level| if directive.clause(name).is_some() { level } else { Levels::NONE };
-    level("gang", Levels::GANG) | level("worker", Levels::WORKER) | level("vector", Levels::VECTOR)
+    let gangs = gangs(directive).unwrap_or(Levels::GANG);
+    level("gang", gangs) | level("worker", Levels::WORKER) | level("vector", Levels::VECTOR)
+}
+
+/// The dimension that `gang(dim: n)` names (sections 2.9.2 and 2.15.1). `None`: it is spelt as no number.
+pub fn gangs(directive: &Directive) -> Option<Levels> {
+    let arguments = directive.clause("gang").map(Clause::named).unwrap_or_default();
+    match arguments.into_iter().find(|(name, _)| *name == "dim") {
+        None => Some(Levels::GANG),
+        Some((_, [number])) => {
+            let number: usize = number.text.trim_end_matches(['u', 'U', 'l', 'L']).parse().ok()?;
+            Levels::DIMENSIONS.iter().find(|(_, dimension)| *dimension == number).map(|(level, _)| *level)
+        }
+        Some(_) => None,
+    }
 }
 
 /// Reads the tree below a node. `iterations` says whether those of a loop are independent.
@@ -195,13 +226,8 @@ pub fn called(index: &Index<'_>, range: &std::ops::Range<usize>, routines: &Hash
 }
 
 /// The levels that are used from one on: what a routine of that level may use.
-pub const fn from(level: Levels) -> Levels {
-    match level.0 {
-        1 => Levels(7),
-        2 => Levels(6),
-        4 => Levels(4),
-        _ => Levels(0),
-    }
+pub fn from(level: Levels) -> Levels {
+    level | level.inside()
 }
 
 impl Assigned {
@@ -228,10 +254,10 @@ impl Assigned {
         } else if one.iterations != Iterations::Independent {
             Levels::NONE
         } else {
-            let candidates = free & inner.outside();
+            let candidates = free & inner.outside() & Levels::UNNAMED;
             match Self::depth(one) {
                 1 => candidates,
-                2 if candidates.has(Levels::ALL) => Levels::GANG | Levels::WORKER,
+                2 if candidates.has(Levels::UNNAMED) => Levels::GANG | Levels::WORKER,
                 _ => candidates.outermost(),
             }
         };
@@ -239,7 +265,7 @@ impl Assigned {
         self.separate_workers |= levels.has(Levels::WORKER) && !levels.has(Levels::VECTOR);
         self.levels.insert(one.at, levels);
         let free = match levels.is_empty() {
-            true if one.iterations == Iterations::InOrder => free.without(Levels::GANG),
+            true if one.iterations == Iterations::InOrder => free.without(Levels::GANGS),
             true => free,
             false => free & levels.inside(),
         };
@@ -264,4 +290,25 @@ impl Assigned {
 /// Whether loops of a construct are independent unless they say otherwise (sections 2.9.6 and 2.9.7).
 pub fn independent(directive: &Directive) -> bool {
     directive.name != Name::Kernels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_in_each_other() {
+        let (gangs, lanes) = (Levels::GANG, Levels::VECTOR);
+        assert_eq!(Levels::NONE.inside(), Levels::ALL);
+        assert_eq!(Levels::GANG_3.inside(), Levels::ALL.without(Levels::GANG_3));
+        assert_eq!(Levels::GANG_2.inside(), gangs | Levels::WORKER | lanes);
+        assert_eq!((gangs | Levels::WORKER).inside(), lanes);
+        assert_eq!(lanes.inside(), Levels::NONE);
+        assert_eq!(Levels::NONE.outside(), Levels::ALL);
+        assert_eq!(lanes.outside(), Levels::ALL.without(lanes));
+        assert_eq!((gangs | lanes).outside(), Levels::GANG_2 | Levels::GANG_3);
+        assert_eq!(from(Levels::GANG_2), Levels::ALL.without(Levels::GANG_3));
+        assert_eq!(Levels::GANGS | Levels::UNNAMED, Levels::ALL);
+        assert_eq!((Levels::GANG_2 | lanes).to_string(), "gang (dim:2) vector");
+    }
 }

@@ -96,7 +96,7 @@ impl<'w> Writer<'w> {
             let said =
                 directive.value(name).or_else(|| self.said_by_loops(directive, &body, &assigned, level));
             // What is not positive is one, as with GCC.
-            said.map(|range| format!("__gangway_acc_positive({})", self.expression(&range, names)))
+            said.map(|range| positive(&self.expression(&range, names)))
         };
         let serial = directive.name == Name::Serial;
         let single = serial || self.is_single(directive, statement);
@@ -104,11 +104,19 @@ impl<'w> Writer<'w> {
         let is_in_order = directive.is_loop
             && self.iterations(directive, nest::independent(directive)) == Iterations::InOrder
             && assigned.levels.get(&directive.range.start).is_none_or(|levels| levels.is_empty());
+        let gangs_reduced = self.reductions_of_gangs(directive, &assigned, &reductions)?;
         let gangs = match value("num_gangs", "gang") {
-            Some(value) if !single && !is_in_order => value,
-            _ if single || is_in_order || !assigned.all.has(Levels::GANG) => "1".to_owned(),
-            _ => self.dimensions[0].unwrap_or(0).to_string(),
+            _ if single || is_in_order => ["1"; 3].map(str::to_owned),
+            Some(first) => self.said_gangs(directive, first, names),
+            None => self.open_gangs(&assigned, gangs_reduced.is_empty()),
         };
+        let is_grid = gangs[1..].iter().any(|count| count != "1");
+        if is_grid && let Some(one) = gangs_reduced.first() {
+            let name = &one.variable.name;
+            let message =
+                format!("gangs of several dimensions cannot reduce `{name}` (OpenACC 3.3 section 2.9.11)");
+            return Err(Complaint::new(directive.range.start, message));
+        }
         let known = |size: Option<u64>, name: &str, level: &str| match size {
             Some(size) => size.to_string(),
             None => value(name, level).unwrap_or("1".to_owned()),
@@ -119,6 +127,7 @@ impl<'w> Writer<'w> {
             None => format!("((unsigned)({}) + 31u) / 32u * 32u", known(None, "vector_length", "vector")),
         };
         let open = if sizes.open { "1" } else { "0" };
+        let gangs = gangs.map(|count| format!("(unsigned)({count})")).join(", ");
         let site = self.site(directive, names, [&gangs, &workers, &lanes, open])?;
         if self.index.calls.iter().any(|call| body.contains(&call.range.start)) {
             let pointers = self.pointers.iter().map(|pointer| format!("*{pointer}"));
@@ -126,7 +135,6 @@ impl<'w> Writer<'w> {
         }
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
-        let reductions = self.reductions_of_gangs(directive, &assigned, &reductions)?;
         let mut region = Region {
             directive,
             statement,
@@ -134,7 +142,7 @@ impl<'w> Writer<'w> {
             assigned: &assigned,
             sizes,
             private,
-            reductions,
+            reductions: gangs_reduced,
             names: std::mem::take(&mut found.names),
         };
         let mut for_gpus = self.for_gpus(&region)?;
@@ -145,7 +153,7 @@ impl<'w> Writer<'w> {
             // The same in one thread, if data overlaps that iterations write.
             let in_sequence = assigned.in_sequence();
             region.assigned = &in_sequence;
-            let alone = "else if (__gangway_acc_gang() == 0)";
+            let alone = "else if (__gangway_acc_gang(1) == 0)";
             let text = self.for_gpus(&region)?;
             for_gpus = format!("if (__acc_apart) {{ {for_gpus} }} {alone} {{ {text} }}");
             let text = self.for_processors(&region)?;
@@ -153,20 +161,57 @@ impl<'w> Writer<'w> {
             asked = format!("int __acc_apart = {apart}; ");
             found.first_private.push("__acc_apart".to_owned());
         }
+        if is_grid {
+            // Processors count gangs in one dimension.
+            let counts = ["__acc_gangs_1", "__acc_gangs_2", "__acc_gangs_3"];
+            for (at, name) in counts.iter().enumerate() {
+                asked += &format!("unsigned {name} = __acc_launch.grid[{at}]; ");
+                found.first_private.push((*name).to_owned());
+            }
+            for_processors = format!(
+                "if (__gangway_acc_grid_begin({})) {{ {for_processors} }} __gangway_acc_grid_end();",
+                counts.join(", ")
+            );
+        }
         let moved = found.declarations.concat();
         // Both texts use the same variables, so that clang passes the same.
         let used: String = found.first_private.iter().map(|name| format!("(void){name}; ")).collect();
         let first = found.first_private.join(", ");
         let first = if first.is_empty() { String::new() } else { format!(" firstprivate({first})") };
         let line = self.source.marker(directive.range.start);
+        let teams = match is_grid {
+            true => [0, 1, 2].map(|at| format!("__acc_launch.gangs[{at}]")).join(", "),
+            false => "__acc_launch.gangs[0], 1, 1".to_owned(),
+        };
         let text = format!(
             "{{ {site}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
-             {asked}{moved}{line}#pragma omp target teams ompx_bare num_teams(__acc_launch.gangs[0], 1, 1) \
+             {asked}{moved}{line}#pragma omp target teams ompx_bare num_teams({teams}) \
              thread_limit(__acc_launch.vector, __acc_launch.workers, 1) device(__acc_launch.device){first}\n\
              {{ {used}\n#if __GANGWAY_ACC_GPU\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
              __gangway_acc_compute_end(); }}"
         );
         Ok((body.end, text))
+    }
+
+    /// How many gangs `num_gangs` says that each dimension has: one where it is not told (section 2.5.10).
+    fn said_gangs(&self, directive: &Directive, first: String, names: &Names) -> [String; 3] {
+        let items = directive.clause("num_gangs").map(Clause::items).unwrap_or_default();
+        let other = |at: usize| {
+            let range = items.get(at).and_then(|item| bytes(item));
+            range.map_or("1".to_owned(), |range| positive(&self.expression(&range, names)))
+        };
+        [first, other(1), other(2)]
+    }
+
+    /// How many each dimension has where no clause says it: 0 leaves it open. A sum would be of all that they
+    /// do, also of what those of some dimension do all again.
+    fn open_gangs(&self, assigned: &Assigned, may_be_several: bool) -> [String; 3] {
+        Levels::DIMENSIONS.map(|(level, dimension)| match dimension {
+            _ if !assigned.all.has(level) => "1".to_owned(),
+            1 => self.dimensions[0].unwrap_or(0).to_string(),
+            _ if may_be_several => "0".to_owned(),
+            _ => "1".to_owned(),
+        })
     }
 
     /// The condition under which loops of a construct may be partitioned: that data does not overlap which
@@ -247,10 +292,8 @@ impl<'w> Writer<'w> {
             None if default_lanes.is_some() => default_lanes.map(whole_warps),
             None if assigned.separate_workers => Some(LANES),
             None => {
-                let alone = assigned
-                    .levels
-                    .values()
-                    .any(|levels| levels.has(Levels::VECTOR) && !levels.has(Levels::GANG));
+                let alone =
+                    assigned.levels.values().any(|levels| levels.has(Levels::VECTOR) && !levels.has_gangs());
                 let lanes = if alone { LANES } else { LANES_OF_ONE_LOOP };
                 Some(self.elements_of_tiles(assigned).map_or(lanes, |elements| {
                     elements.div_ceil(WARP).saturating_mul(WARP).clamp(WARP, LANES_OF_ONE_LOOP)
@@ -355,7 +398,7 @@ impl<'w> Writer<'w> {
     ) -> Result<Vec<Reduction>, Complaint> {
         let mut keys: Vec<Key> =
             reduction::read(self, directive)?.iter().map(|one| one.variable.key).collect();
-        let of_gangs = |at: &usize| assigned.levels.get(at).is_some_and(|levels| levels.has(Levels::GANG));
+        let of_gangs = |at: &usize| assigned.levels.get(at).is_some_and(|levels| levels.has_gangs());
         let shared = assigned.levels.keys().filter(|at| of_gangs(at));
         let shared: Vec<Range<usize>> = shared
             .filter_map(|at| {
@@ -655,6 +698,11 @@ impl<'w> Writer<'w> {
         reaching.names.insert(variable.key, if is_pointee { name } else { format!("{name}[0]") });
         reaching.bound.push(variable.key);
     }
+}
+
+/// A number of gangs, workers or lanes.
+fn positive(number: &str) -> String {
+    format!("__gangway_acc_positive({number})")
 }
 
 /// Lanes, which are one or fill warps.

@@ -38,12 +38,12 @@ fn functions(node: Node<'_>, found: &mut Vec<Declared>) {
     }
 }
 
-/// The level that a routine's clauses name: with it, all that are within it.
+/// The level that a routine's clause names: with it, all that are within it.
 fn level(directive: &Directive) -> Levels {
-    [("gang", Levels::GANG), ("worker", Levels::WORKER), ("vector", Levels::VECTOR)]
-        .into_iter()
-        .find(|(name, _)| directive.clause(name).is_some())
-        .map_or(Levels::NONE, |(_, level)| nest::from(level))
+    match nest::said(directive) {
+        none if none.is_empty() => none,
+        level => nest::from(level),
+    }
 }
 
 impl<'w> Writer<'w> {
@@ -145,7 +145,7 @@ impl<'w> Writer<'w> {
         let loops = nest::loops(body, &self.index, &self.directives, &iterations, &self.routines);
         let called = nest::called(&self.index, &range, &self.routines);
         let assigned = Assigned::new(&loops, levels, called);
-        let mode = if levels.has(Levels::GANG) {
+        let mode = if levels.has_gangs() {
             Levels::NONE
         } else if levels.has(Levels::WORKER) {
             Levels::GANG

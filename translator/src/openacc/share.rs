@@ -21,11 +21,19 @@ impl Share {
         Self { first: "0".to_owned(), stride: "1".to_owned() }
     }
 
-    /// Those of one among several.
-    pub fn level(id: &str, count: &str) -> Self {
+    /// Those of one gang among those of some dimensions.
+    pub fn of_gangs(levels: Levels) -> Self {
         let mut share = Self::all();
-        share.divide(id, count);
+        share.divide_among_gangs(levels);
         share
+    }
+
+    /// Divides each of the shares among the gangs of some dimensions.
+    pub fn divide_among_gangs(&mut self, levels: Levels) {
+        for (_, dimension) in Levels::DIMENSIONS.iter().filter(|(level, _)| levels.has(*level)) {
+            let id = format!("(long)__gangway_acc_gang({dimension})");
+            self.divide(&id, &gangs(*dimension));
+        }
     }
 
     /// Divides each of the shares among several.
@@ -91,6 +99,11 @@ impl Share {
              {counter} += {step})"
         )
     }
+}
+
+/// How many gangs a dimension has.
+fn gangs(dimension: usize) -> String {
+    format!("(long)__gangway_acc_gangs({dimension})")
 }
 
 /// The numbers of the iterations of loops in each other, of which all are counted by `__acc_k`.
@@ -201,10 +214,11 @@ impl Tiles {
 impl Writer<'_> {
     /// The declaration of the size of the chunks that gangs get in turn, if a clause says one: `static: 4`, or
     /// `static: *`, with which each gang gets one. Gangs are counted where the text runs.
-    pub fn chunk(&self, directive: &Directive, total: &str, names: &Names) -> Option<String> {
+    pub fn chunk(&self, directive: &Directive, levels: Levels, total: &str, names: &Names) -> Option<String> {
         let clause = directive.clause("gang")?;
         let (_, size) = clause.named().into_iter().find(|(name, _)| *name == "static")?;
-        let gangs = "(long)__gangway_acc_gangs()";
+        let (_, dimension) = Levels::DIMENSIONS.iter().find(|(level, _)| levels.has(*level))?;
+        let gangs = gangs(*dimension);
         let wanted = match size {
             [star] if star.is("*") => format!("({total} + {gangs} - 1) / {gangs}"),
             size => format!("(long)({})", self.expression(&bytes(size)?, names)),

@@ -4,7 +4,8 @@
 //! There are so many parts as fit into a few megabytes, whatever the number of gangs: a gang for which none is
 //! free waits for one. It waits for gangs that run, and these wait for nobody.
 
-use super::index::Variable;
+use super::index::{Space, Variable};
+use super::layout::Layout;
 use super::mode::Sizes;
 use super::nest::Levels;
 use super::writer::Writer;
@@ -19,8 +20,8 @@ const PARTS: (u64, u64) = (4, 256);
 /// The memory of a gang.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// Bytes of shared memory.
-    shared: u64,
+    /// What is in shared memory.
+    pub shared: Layout,
     /// Declarations of what is in device memory, and its bytes.
     members: String,
     bytes: u64,
@@ -28,15 +29,10 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Takes room in shared memory for a variable, or one for each of some workers. False: there is none.
-    pub fn takes(&mut self, variable: &Variable, workers: Option<u64>) -> bool {
+    /// Whether shared memory has room for a variable.
+    pub fn has_room(&mut self, variable: &Variable) -> bool {
         // What has no size yet is in a template; the linker says it if that is too large.
-        let bytes = variable.bytes.unwrap_or(0).saturating_mul(workers.unwrap_or(1));
-        let fits = self.shared.saturating_add(bytes) <= SHARED;
-        if fits {
-            self.shared += bytes;
-        }
-        fits
+        variable.space.is_none_or(|space| self.shared.bytes_with(space) <= SHARED)
     }
 
     /// Adds a variable to what is in device memory: the address of a thread's.
@@ -46,7 +42,8 @@ impl Memory {
             None => (String::new(), ""),
         };
         self.members += &format!("__typeof__({}) {name}{count}; ", variable.ty);
-        let bytes = variable.bytes.unwrap_or(0).saturating_mul(workers.unwrap_or(1));
+        let bytes =
+            variable.space.map_or(0, |Space { bytes, .. }| bytes.saturating_mul(workers.unwrap_or(1)));
         self.bytes = self.bytes.saturating_add(bytes);
         self.first.get_or_insert(variable.range.start);
         format!("&__acc_part->{name}{at}")
@@ -57,8 +54,9 @@ impl Memory {
         self.first
     }
 
-    /// A kernel's text, with a part of device memory for each gang, if it needs one.
+    /// A kernel's text, with its shared memory, and with a part of device memory for each gang, if it needs one.
     pub fn around(&self, text: String, sizes: Sizes, writer: &mut Writer<'_>) -> String {
+        let text = self.shared.declared() + &text;
         if self.members.is_empty() {
             return text;
         }

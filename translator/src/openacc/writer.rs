@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
-use super::nest::{Independent, Levels, Reason};
+use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
 use super::rows;
 use super::source::Source;
@@ -98,6 +98,12 @@ impl<'w> Writer<'w> {
 
     /// The whole file.
     pub fn file(&mut self) -> Written {
+        for directive in &self.source.directives {
+            if nest::gangs(directive).is_none() {
+                let message = "the dimension of these gangs is spelt as no number";
+                return Err(Complaint::new(directive.range.start, message));
+            }
+        }
         let text = self.host(0..self.text.len(), &Names::new())?;
         if self.complaints.is_empty() { Ok(text) } else { Err(self.complaints.remove(0)) }
     }

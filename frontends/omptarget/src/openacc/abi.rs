@@ -42,7 +42,7 @@ pub struct AccLaunch {
     pub on_host: i32,
     /// What the launch gives as its device: [`LAUNCH`] or [`LAUNCH_ON_HOST`].
     pub device: i32,
-    /// Gangs that are asked for; 0 leaves it open.
+    /// Gangs that are asked for, in each dimension; 0 leaves it open.
     pub gangs: [u32; 3],
     /// Workers of a gang.
     pub workers: u32,
@@ -50,6 +50,8 @@ pub struct AccLaunch {
     pub vector: u32,
     /// Not 0: no clause says how many workers, and the kernel runs with fewer, too.
     pub open: u32,
+    /// How many gangs each dimension has, where all are counted in the first of `gangs`.
+    pub grid: [u32; 3],
 }
 
 /// The number of no device: the launch is of the compute construct that the thread has begun.

@@ -2,6 +2,7 @@
 
 use super::abi::{AccItem, AccLaunch, LAUNCH, LAUNCH_ON_HOST, Site};
 use super::data::{Structured, arguments, device_for, failed, find};
+use super::grid;
 use crate::libomp::Libomp;
 use crate::words::WORDS;
 use gangway_frontend::construct::{Construct, complete};
@@ -14,7 +15,7 @@ use gangway_openacc::failure::mistake;
 use gangway_openacc::profiling::{self, ErrorCode, Event, Scope, Span};
 use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
-use std::cell::RefCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::ffi::{CStr, c_char, c_void};
 use std::num::NonZeroU32;
 
@@ -31,6 +32,8 @@ struct Open {
     structured: Structured,
     scope: Scope,
     span: Span,
+    /// The gangs of each dimension that are asked for.
+    gangs: [u32; 3],
     /// The workers that its kernel has been compiled for.
     workers: u32,
 }
@@ -76,13 +79,21 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
             launch.device = LAUNCH_ON_HOST as i32;
             let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
             let most = u32::try_from(processors).unwrap_or(1);
-            // More gangs than processors are what libomp warns of.
-            launch.gangs[0] = if launch.gangs[0] == 0 { most } else { launch.gangs[0].min(most) };
+            launch.grid = grid::filled(launch.gangs, most);
+            launch.gangs = [grid::all(launch.grid).min(most), 1, 1];
             (launch.workers, launch.vector) = (1, 1);
             thread::bind_to_host();
         }
-        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span, workers }));
+        let gangs = launch.gangs;
+        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span, gangs, workers }));
     });
+}
+
+/// Where this thread knows how many gangs each dimension has, while it is a gang of several. The first is 0
+/// otherwise.
+pub extern "C" fn __gangway_acc_grid() -> *mut u32 {
+    thread_local!(static GRID: UnsafeCell<[u32; 3]> = const { UnsafeCell::new([0; 3]) });
+    GRID.with(|grid| grid.get().cast())
 }
 
 /// Whether two host addresses are in data that was mapped apart, on the device of the construct that was begun
@@ -135,10 +146,11 @@ pub(crate) fn launch(number: i64, host: usize, items: &impl Items, shape: &Shape
     let of_construct = OPEN.with_borrow(|open| {
         open.last().and_then(|open| {
             let structured = &open.structured;
-            Some((structured.device?, structured.site, structured.asynchronous, open.workers))
+            let shape = Shape { teams: open.gangs, ..*shape };
+            Some((structured.device?, structured.site, structured.asynchronous, shape, open.workers))
         })
     });
-    let Some((device, site, asynchronous, workers)) = of_construct else { return true };
+    let Some((device, site, asynchronous, shape, workers)) = of_construct else { return true };
     if let Err(mut error) = run(device, site, asynchronous, host, items, shape, workers) {
         error.explain(Some(device), items, |remedy| WORDS.remedy(remedy));
         failed(&error);
@@ -157,13 +169,13 @@ fn run(
     asynchronous: i32,
     host: usize,
     items: &impl Items,
-    shape: &Shape,
+    mut shape: Shape,
     compiled_for: u32,
 ) -> Result<()> {
-    let mut shape = *shape;
     let [vector, workers, _] = shape.thread_limit;
     let may_be_too_many = workers > compiled_for || vector.saturating_mul(workers) > THREADS;
-    if shape.teams[0] == 0 || may_be_too_many || message::is_debug() {
+    let is_open = shape.teams.contains(&0);
+    if is_open || may_be_too_many || message::is_debug() {
         let kernel = RUNTIME.questions_about(device, host, &site)?;
         let most = kernel.limits.threads.map_or(u32::MAX, NonZeroU32::get);
         if let Err(why) = dimensions::check(kernel.name, [0, workers, vector], most) {
@@ -172,14 +184,14 @@ fn run(
         // More workers than it has room for the variables of it does not need.
         shape.thread_limit[1] = workers.min(compiled_for);
         let threads = shape.thread_limit[0].saturating_mul(shape.thread_limit[1]).max(1);
-        if shape.teams[0] == 0 {
+        if is_open && let Some(occupancy) = kernel.occupancy(threads)? {
             // Where nobody says how many gangs there are: all that the device runs at once. One without
             // blocks of threads knows itself.
-            shape.teams[0] = kernel.occupancy(threads)?.map_or(0, |occupancy| occupancy.teams.max(1));
+            shape.teams = grid::filled(shape.teams, occupancy.teams);
         }
-        debug::launch(&kernel, [shape.teams[0], shape.thread_limit[1], vector]);
+        debug::launch(&kernel, [grid::all(shape.teams), shape.thread_limit[1], vector]);
     }
-    let told = || format!("NumGangs={}", shape.teams[0]);
+    let told = || format!("NumGangs={}", grid::all(shape.teams));
     let construct = Construct::region(device, &site, "Entering OpenACC compute region", items, told);
     match queues::get(device, asynchronous) {
         None => construct.run(device, host, items, &shape)?.end_by(complete),

@@ -7,4 +7,5 @@
 pub mod abi;
 pub mod compute;
 pub mod data;
+mod grid;
 mod items;

@@ -18,9 +18,10 @@ struct __gangway_acc_site { const char *source; unsigned construct; };
 /* A list item: its first byte and its bytes, where the pointer is that is attached to it, what is done, what it is called
    (";name;file;line;column;;"); and, as an answer, where it is on the device. */
 struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; unsigned kind, flags; const char *label; void *device; };
-/* The queue, whether the host computes; as an answer the number for `device`; gangs, workers and lanes; whether there may
-   be fewer workers than that. */
-struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector, open; };
+/* The queue, whether the host computes; as an answer the number for `device`; gangs of each dimension, workers and lanes;
+   whether there may be fewer workers than that; as an answer, how many gangs each dimension has where all are counted in
+   the first of `gangs`. */
+struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector, open; unsigned grid[3]; };
 void __gangway_acc_compute_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_compute_end(void);
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
@@ -75,9 +76,33 @@ template <class T, unsigned long N> static inline void **__gangway_acc_pointer_(
     __asm__("" : "+l"(__acc_p));                                                                                       \
     __acc_p;                                                                                                           \
   }))
+/* The same of bytes. Where they are used for several things in turn, accesses of one kind stay before those of the other:
+   their types say nothing of it. */
+#define __gangway_acc_at(p, is_used_again)                                                                             \
+  (__extension__({                                                                                                     \
+    if (is_used_again) __asm__ volatile("" : : : "memory");                                                            \
+    __gangway_acc_seen_by_all(p);                                                                                      \
+  }))
 #pragma omp begin declare target device_type(nohost)
-__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang(void) { return __nvvm_read_ptx_sreg_ctaid_x(); }
-__GANGWAY_ACC_INLINE unsigned __gangway_acc_gangs(void) { return __nvvm_read_ptx_sreg_nctaid_x(); }
+/* In a dimension: 1, 2 or 3. */
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang(int dimension) {
+  return dimension == 1   ? __nvvm_read_ptx_sreg_ctaid_x()
+         : dimension == 2 ? __nvvm_read_ptx_sreg_ctaid_y()
+                          : __nvvm_read_ptx_sreg_ctaid_z();
+}
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gangs(int dimension) {
+  return dimension == 1   ? __nvvm_read_ptx_sreg_nctaid_x()
+         : dimension == 2 ? __nvvm_read_ptx_sreg_nctaid_y()
+                          : __nvvm_read_ptx_sreg_nctaid_z();
+}
+/* Among all of them. */
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang_of_all(void) {
+  unsigned row = __gangway_acc_gang(3) * __gangway_acc_gangs(2) + __gangway_acc_gang(2);
+  return row * __gangway_acc_gangs(1) + __gangway_acc_gang(1);
+}
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_all_gangs(void) {
+  return __gangway_acc_gangs(1) * __gangway_acc_gangs(2) * __gangway_acc_gangs(3);
+}
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_worker(void) { return __nvvm_read_ptx_sreg_tid_y(); }
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_workers(void) { return __nvvm_read_ptx_sreg_ntid_y(); }
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_lane(void) { return __nvvm_read_ptx_sreg_tid_x(); }
@@ -91,7 +116,7 @@ __GANGWAY_ACC_INLINE void __gangway_acc_worker_barrier(void) {
 }
 /* A part of device memory for a gang: the first that is free. One thread of the gang calls these. */
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_take(unsigned *taken, unsigned parts) {
-  unsigned part = __gangway_acc_gang() % parts;
+  unsigned part = __gangway_acc_gang_of_all() % parts;
   while (__nvvm_atom_cas_gen_i((int *)&taken[part], 0, 1) != 0)
     part = (part + 1) % parts;
   __nvvm_membar_gl();
@@ -106,10 +131,10 @@ __GANGWAY_ACC_INLINE void __gangway_acc_leave(unsigned *taken, unsigned part) {
 extern "C" {
 #endif
 __GANGWAY_ACC_INLINE int __gangway_acc_parlevel_id(int level) {
-  return (int)(level == 0 ? __gangway_acc_gang() : level == 1 ? __gangway_acc_worker() : __gangway_acc_lane());
+  return (int)(level == 0 ? __gangway_acc_gang_of_all() : level == 1 ? __gangway_acc_worker() : __gangway_acc_lane());
 }
 __GANGWAY_ACC_INLINE int __gangway_acc_parlevel_size(int level) {
-  return (int)(level == 0 ? __gangway_acc_gangs() : level == 1 ? __gangway_acc_workers() : __gangway_acc_lanes());
+  return (int)(level == 0 ? __gangway_acc_all_gangs() : level == 1 ? __gangway_acc_workers() : __gangway_acc_lanes());
 }
 #ifdef __cplusplus
 }
@@ -143,13 +168,35 @@ __GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle_down, __nvvm_shfl_sync_down_i32, of
 extern "C" {
 #endif
 int omp_get_team_num(void); int omp_get_num_teams(void);
+/* A gang is a team. Where gangs have several dimensions the thread knows how many there are in each. Weak: images for
+   processors, which OpenACC runs nothing of, are linked without it. */
+unsigned *__gangway_acc_grid(void) __attribute__((weak));
+/* Whether the team is a gang: there may be fewer teams than somebody asked for, and some may be left. The dimensions
+   that are further out keep theirs, as what is in their loops is the most. */
+static inline __attribute__((unused)) int __gangway_acc_grid_begin(unsigned first, unsigned second, unsigned third) {
+  unsigned left = (unsigned)omp_get_num_teams(), *grid = __gangway_acc_grid();
+  left /= grid[2] = __gangway_acc_least(third, left);
+  left /= grid[1] = __gangway_acc_least(second, left);
+  grid[0] = __gangway_acc_least(first, left);
+  return (unsigned)omp_get_team_num() < grid[0] * grid[1] * grid[2];
+}
+static inline __attribute__((unused)) void __gangway_acc_grid_end(void) { __gangway_acc_grid()[0] = 0; }
+static inline __attribute__((unused)) unsigned __gangway_acc_gangs(int dimension) {
+  unsigned *grid = __gangway_acc_grid();
+  if (!grid[0]) return dimension == 1 ? (unsigned)omp_get_num_teams() : 1;
+  return grid[dimension - 1];
+}
+static inline __attribute__((unused)) unsigned __gangway_acc_gang(int dimension) {
+  unsigned gang = (unsigned)omp_get_team_num(), first = __gangway_acc_gangs(1), second = __gangway_acc_gangs(2);
+  return dimension == 1 ? gang % first : dimension == 2 ? gang / first % second : gang / (first * second);
+}
 static inline __attribute__((unused)) int __gangway_acc_parlevel_id(int level) { return level == 0 ? omp_get_team_num() : 0; }
-static inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level) { return level == 0 ? omp_get_num_teams() : 1; }
+static inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level) {
+  return level == 0 ? (int)(__gangway_acc_gangs(1) * __gangway_acc_gangs(2) * __gangway_acc_gangs(3)) : 1;
+}
 #ifdef __cplusplus
 }
 #endif
-#define __gangway_acc_gang() ((unsigned)omp_get_team_num())
-#define __gangway_acc_gangs() ((unsigned)omp_get_num_teams())
 #define __gangway_acc_worker() 0u
 #define __gangway_acc_workers() 1u
 #define __gangway_acc_lane() 0u

@@ -54,7 +54,8 @@ fn about(step: &Step<'_>) -> Under {
         Step::Launch { launch, .. } => {
             let name = CString::new(launch.name).ok();
             let size = |size: u32| size.max(1) as usize;
-            let words = [launch.teams[0], launch.thread_limit[1], launch.thread_limit[0]].map(size);
+            let gangs = launch.teams.iter().fold(1, |all: u32, count| all.saturating_mul((*count).max(1)));
+            let words = [gangs, launch.thread_limit[1], launch.thread_limit[0]].map(size);
             (plain.with(name.as_ref().map_or(null, |name| name.as_ptr()), words), name)
         }
         Step::ToDevice { host, device, size, .. } | Step::FromDevice { host, device, size, .. } => {
