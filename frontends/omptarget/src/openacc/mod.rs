@@ -8,3 +8,4 @@ pub mod abi;
 pub mod compute;
 pub mod data;
 mod items;
+mod rows;
