@@ -179,6 +179,12 @@ impl Unit {
     /// What clang says of errors in the source; `None` without errors.
     #[must_use]
     pub fn errors(&self) -> Option<String> {
+        self.errors_but(|_| false)
+    }
+
+    /// The same, without errors that are none, by the line that says them.
+    #[must_use]
+    pub fn errors_but(&self, is_none: impl Fn(&str) -> bool) -> Option<String> {
         let mut text = String::new();
         let mut failed = false;
         // SAFETY: the unit is valid; each diagnostic is disposed of.
@@ -186,8 +192,11 @@ impl Unit {
             for at in 0..clang_getNumDiagnostics(self.unit) {
                 let diagnostic = clang_getDiagnostic(self.unit, at);
                 if clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error {
-                    failed = true;
-                    text += &told(diagnostic, "error");
+                    let line = told(diagnostic, "error");
+                    if !is_none(&line) {
+                        failed = true;
+                        text += &line;
+                    }
                 }
                 clang_disposeDiagnostic(diagnostic);
             }

@@ -76,7 +76,7 @@ export! {
 
 export! {
     noting acc_compute: __gangway_acc_compute_begin, __gangway_acc_compute_end, __gangway_acc_nohost;
-    acc_compute: __gangway_acc_apart, __gangway_acc_grid;
+    acc_compute: __gangway_acc_apart, __gangway_acc_grid, __gangway_acc_room;
     acc_constructs:
         __gangway_acc_data_begin, __gangway_acc_data_end, __gangway_acc_enter_data, __gangway_acc_exit_data,
         __gangway_acc_update, __gangway_acc_host_data, __gangway_acc_wait, __gangway_acc_init, __gangway_acc_shutdown;

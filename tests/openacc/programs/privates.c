@@ -108,8 +108,34 @@ static int one_thread(void) {
   return 0;
 }
 
+/* Loops' own variables in the clause. */
+static int loops_variables(void) {
+  int i, j, k, list[20][30];
+  for (i = 0; i < 20; i++)
+    for (j = 0; j < 30; j++) list[i][j] = -1;
+#pragma acc parallel loop collapse(2) private(i, j) copy(list)
+  for (i = 1; i < 20; i++)
+    for (j = 2; j < 30; j++) list[i][j] = i * j;
+  for (i = 0; i < 20; i++)
+    for (j = 0; j < 30; j++) CHECK(list[i][j] == (i < 1 || j < 2 ? -1 : i * j));
+#pragma acc parallel loop gang private(i, j, k) copy(list)
+  for (i = 0; i < 20; i++) {
+#pragma acc loop vector private(j)
+    for (j = 0; j < 30; j++) {
+      k = i - j;
+      list[i][j] = k;
+    }
+  }
+  for (i = 0; i < 20; i++)
+    for (j = 0; j < 30; j++) CHECK(list[i][j] == i - j);
+#pragma acc kernels loop gang vector private(i) copy(list)
+  for (i = 0; i < 20; i++) list[i][i] = 7;
+  for (i = 0; i < 20; i++) CHECK(list[i][i] == 7);
+  return 0;
+}
+
 int main(void) {
-  if (histogram() || alignments() || clauses() || one_thread()) return 1;
+  if (loops_variables() || histogram() || alignments() || clauses() || one_thread()) return 1;
   puts("ok");
   return 0;
 }

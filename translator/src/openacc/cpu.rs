@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::index::Variable;
 use super::loops::Counts;
 use super::nest::Levels;
 use super::region::Region;
 use super::share::{Share, numbers};
+use super::slice::Slice;
 use super::writer::{For, Names, Writer, Written};
 
 impl Writer<'_> {
@@ -14,17 +16,22 @@ impl Writer<'_> {
     pub fn for_processors(&mut self, region: &Region<'_, '_>) -> Written {
         let mut names = region.names.clone();
         let mut text = String::new();
+        let at = region.directive.range.start;
         for variable in &region.private {
-            let name = self.fresh("p", &variable.name);
-            text += &format!("__typeof__({}) {name}; ", variable.ty);
-            names.insert(variable.key, name);
+            text += &self.private_of_processor(variable, at, &mut names);
+        }
+        let first = |slice: &&Slice| slice.at == at && slice.is_first;
+        for slice in self.slices.iter().filter(first).cloned().collect::<Vec<_>>() {
+            let name = self.fresh("p", "slice");
+            text += &slice.on_processor(&name, region.names.get(&slice.key).map(String::as_str));
+            names.insert(slice.key, name);
         }
         let mut after = String::new();
         for one in &region.reductions {
             let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
             let name = self.fresh("r", &one.variable.name);
             text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer));
-            after += &one.add_atomically(&outer, &name)?;
+            after += &one.add_atomically(&outer, &name);
             names.insert(one.variable.key, name);
         }
         let begin = if region.directive.is_loop { region.directive.range.start } else { region.body.start };
@@ -87,6 +94,18 @@ impl Writer<'_> {
         Ok(marker + &self.edited(range, names, edits, code))
     }
 
+    /// A private copy of a clause of the directive at a byte: its declaration.
+    fn private_of_processor(&mut self, variable: &Variable, at: usize, names: &mut Names) -> String {
+        let name = self.fresh("p", &variable.name);
+        let is_own = |slice: &&Slice| slice.at == at && slice.key == variable.key && !slice.is_first;
+        let text = match self.slices.iter().find(is_own) {
+            Some(slice) => slice.on_processor(&name, None),
+            None => format!("__typeof__({}) {name}; (void){name}; ", variable.ty),
+        };
+        names.insert(variable.key, name);
+        text
+    }
+
     fn processor_loop(
         &mut self,
         directive: &super::directive::Directive,
@@ -100,9 +119,7 @@ impl Writer<'_> {
         let mut declared = String::new();
         for key in self.listed(directive, "private") {
             let Some(variable) = self.index.variable(key).cloned() else { continue };
-            let name = self.fresh("p", &variable.name);
-            declared += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
-            names.insert(key, name);
+            declared += &self.private_of_processor(&variable, directive.range.start, &mut names);
         }
         if !own.has_gangs() {
             // Loops' variables are of this thread's, whatever stands around.

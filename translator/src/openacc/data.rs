@@ -82,12 +82,17 @@ impl Writer<'_> {
     /// The declaration of an array of items, and how many they are.
     pub fn items(&self, items: &[Item], names: &Names) -> Result<(String, usize), Complaint> {
         let mut fields = Vec::new();
-        for item in items {
+        let mut rows = Vec::new();
+        for (place, item) in items.iter().enumerate() {
             let variable = item.key.and_then(|key| self.index.variable(key));
             let (file, line) = self.source.presumed(item.at);
             let label = quoted(&format!(";{};{file};{line};1;;", item.written(self.text)));
-            fields.push(item.fields(variable, self.text, &label, &|range| self.expression(range, names))?);
+            let read = |range: &_| self.expression(range, names);
+            let (own, of_rows) = item.fields(variable, self.text, &label, place, &read)?;
+            fields.push(own);
+            rows.extend(of_rows);
         }
+        fields.extend(rows);
         let count = fields.len();
         // An array of C has an element.
         if fields.is_empty() {

@@ -20,8 +20,10 @@ use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
 use super::reduction::{self, Reduction};
 use super::region::Region;
+use super::room;
 use super::share::{Share, Tiles, numbers};
 use super::slab::Memory;
+use super::slice::Slice;
 use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -76,8 +78,16 @@ impl<'w> Writer<'w> {
             }
         }
         let mut text = String::new();
+        let at = region.directive.range.start;
         for variable in &region.private {
-            text += &gpu.private(variable, &region.body, Levels::NONE, &mut names);
+            text += &gpu.private(variable, at, &region.body, Levels::NONE, &mut names);
+        }
+        let first = |slice: &&Slice| slice.at == at && slice.is_first;
+        for slice in gpu.writer.slices.iter().filter(first).cloned().collect::<Vec<_>>() {
+            let origin = region.names.get(&slice.key).cloned().unwrap_or_default();
+            let name = gpu.slice(&slice, Levels::NONE, &mut names, &mut text);
+            text += &slice.filled_on_gpu(&name, &origin);
+            gpu.since = Since::All;
         }
         for one in &region.reductions {
             let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
@@ -94,7 +104,7 @@ impl<'w> Writer<'w> {
             let mut all = String::new();
             for one in &region.reductions {
                 let outer = &region.names[&one.variable.key];
-                all += &one.add_atomically(outer, &names[&one.variable.key])?;
+                all += &one.add_atomically(outer, &names[&one.variable.key]);
             }
             text += &gpu.by_one(all, Levels::NONE);
         }
@@ -102,7 +112,11 @@ impl<'w> Writer<'w> {
         if let Some(said) = memory.shared.described() {
             self.notes.say(region.directive.range.start, said);
         }
-        Ok(memory.around(text, sizes, self))
+        let text = memory.around(text, sizes, self);
+        Ok(match self.slices.is_empty() {
+            true => text,
+            false => room::around(&text, sizes.one(Levels::NONE).unwrap_or("1"), self),
+        })
     }
 
     /// The body of a routine for GPUs, which threads of a mode call together.
@@ -715,14 +729,21 @@ impl<'g, 'w> Gpu<'g, 'w> {
             .say(at, format!("variable '{name}' adjusted for OpenACC privatization level: '{level}'"));
     }
 
-    /// A private copy of a clause: its declaration. Names lead to it from then on.
+    /// A private copy of a clause of the directive at a byte: its declaration. Names lead to it from then on.
     fn private(
         &mut self,
         variable: &Variable,
+        at: usize,
         range: &Range<usize>,
         mode: Levels,
         names: &mut Names,
     ) -> String {
+        let is_own = |slice: &&Slice| slice.at == at && slice.key == variable.key && !slice.is_first;
+        if let Some(slice) = self.writer.slices.iter().find(is_own).cloned() {
+            let mut text = String::new();
+            self.slice(&slice, mode, names, &mut text);
+            return text;
+        }
         let is_shared = self.is_shared(variable, range) && self.sizes.scope(mode) != Scope::Thread;
         self.note(variable, IN_CLAUSE, if is_shared { Ok(mode) } else { Err(NOT_ADDRESSABLE) });
         if is_shared {
@@ -735,6 +756,16 @@ impl<'g, 'w> Gpu<'g, 'w> {
         names.insert(variable.key, name);
         self.registers.push(variable.clone());
         text
+    }
+
+    /// A copy whose length is known when the program runs: its name, which stands for the variable then.
+    fn slice(&mut self, slice: &Slice, mode: Levels, names: &mut Names, text: &mut String) -> String {
+        let name = self.writer.fresh("p", "slice");
+        *text += &slice.on_gpu(&name, mode);
+        names.insert(slice.key, name.clone());
+        // Threads that share it know its address.
+        self.uniform.insert(slice.key);
+        name
     }
 
     /// Where code begins that all threads of a scope share: they get what one of them has computed.
@@ -855,7 +886,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let body = self.writer.whole(statement);
             for key in self.writer.listed(directive, "private") {
                 let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
-                text += &self.private(&variable, &body, mode, &mut names);
+                text += &self.private(&variable, directive.range.start, &body, mode, &mut names);
             }
             // Its variable is each thread's, whatever stands around (section 2.9).
             if let Ok(heads) = self.writer.heads(directive, statement) {
@@ -964,9 +995,11 @@ impl<'g, 'w> Gpu<'g, 'w> {
         }
         let mut inner = String::new();
         self.enter(inner_mode);
-        for key in self.writer.listed(directive, "private") {
+        // The loops' own variables, which a clause may name, have their values already.
+        let moved: HashSet<Key> = heads.iter().filter_map(|head| self.writer.loop_key(head)).collect();
+        for key in self.writer.listed(directive, "private").into_iter().filter(|key| !moved.contains(key)) {
             let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
-            inner += &self.private(&variable, &whole, inner_mode, &mut names);
+            inner += &self.private(&variable, directive.range.start, &whole, inner_mode, &mut names);
         }
         for (one, ..) in &copies {
             self.registers.push(one.variable.clone());

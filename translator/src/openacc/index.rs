@@ -62,6 +62,8 @@ pub struct Variable {
     pub rows: Option<Rows>,
     /// A reference of C++: the class is that of what it refers to.
     pub is_reference: bool,
+    /// How many pointers follow each other in it, arrays between them: two in `double **`, one in `double *[9]`.
+    pub pointers: usize,
     pub is_const: bool,
     /// A pointer whose objects are reached through it alone.
     pub is_restrict: bool,
@@ -384,6 +386,15 @@ fn rows(of: Type<'_>) -> Option<Rows> {
     Some(Rows { depth, element: element.spelling() })
 }
 
+/// How many pointers follow each other.
+fn pointers(of: Type<'_>) -> usize {
+    match class(of) {
+        Class::Array => pointers(of.canonical().element()),
+        Class::Pointer => 1 + pointers(of.canonical().pointee()),
+        _ => 0,
+    }
+}
+
 fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
     let key = key_of(node)?;
     let range = range_of(node)?;
@@ -420,6 +431,7 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         is_vla: !is_pointer && has_unknown_length(ty),
         rows: rows(ty),
         is_reference,
+        pointers: pointers(ty) + usize::from(is_pointer),
         is_const: ty.is_const(),
         is_restrict: ty.is_restrict() || is_pointer && text[range.clone()].contains("restrict"),
         is_whole: ty.is_integer() && ty.kind() != CXType_Bool,

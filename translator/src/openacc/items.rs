@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::directive::{Clause, Directive, bytes};
 use super::index::{Class, Index, Key, Variable};
+use super::sections::{Section, Sections};
 use crate::error::Complaint;
 use crate::lexer::{Kind, Token};
 use crate::pragma::{closing, split};
@@ -36,19 +37,6 @@ const KINDS: [(&str, &str); 24] = [
     ("link", "CREATE"),
 ];
 
-/// The first element of a section and how many there are, as far as they are said; an element alone has
-/// [`Section::ONE`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    pub first: Option<Range<usize>>,
-    pub count: Option<Range<usize>>,
-}
-
-impl Section {
-    /// The count of what is no section.
-    pub const ONE: Range<usize> = 0..0;
-}
-
 /// One list item.
 #[derive(Clone, Debug)]
 pub struct Item {
@@ -67,6 +55,8 @@ pub struct Item {
     pub whole: Range<usize>,
     /// What is written for it where no clause names it.
     pub spelled: Option<String>,
+    /// So many bytes are meant behind the address that is spelt.
+    pub room: Option<String>,
     /// The number of the object that it is a member of, which is on the device in one piece; 0: it is none's.
     pub group: u32,
     /// That object is the variable, or what the variable leads to.
@@ -174,7 +164,7 @@ fn object_of(tokens: &[Token], variable: Option<&Variable>, is_of_this: bool) ->
 }
 
 impl Item {
-    fn read(
+    pub fn read(
         kind: &'static str,
         flags: Vec<&'static str>,
         tokens: &[Token],
@@ -223,6 +213,7 @@ impl Item {
             sections,
             whole,
             spelled: None,
+            room: None,
             group: 0,
             is_of_base: false,
         })
@@ -234,21 +225,26 @@ impl Item {
         written.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The source of its fields: begin, bytes, pointer, kind, flags, name. `read` gives expressions as the
-    /// place of the construct sees them.
+    /// The source of its fields: begin, bytes, pointer, kind, flags, name; and of those of its [`Sections`].
+    /// `read` gives expressions as the place of the construct sees them. The item is `place` in the list.
     pub fn fields(
         &self,
         variable: Option<&Variable>,
         text: &str,
         label: &str,
+        place: usize,
         read: &dyn Fn(&Range<usize>) -> String,
-    ) -> Result<String, Complaint> {
+    ) -> Result<(String, Vec<String>), Complaint> {
         let object = self.spelled.clone().unwrap_or_else(|| read(&self.object));
         let flags =
             self.flags.iter().fold("0".to_owned(), |all, flag| format!("{all} | __GANGWAY_ACC_{flag}"));
         let flags =
             if self.group > 0 { format!("{flags} | __GANGWAY_ACC_MEMBER_OF({})", self.group) } else { flags };
         let kind = format!("__GANGWAY_ACC_{}", self.kind);
+        if let Some(bytes) = &self.room {
+            let fields = format!("{{ (void *)({object}), {bytes}, 0, {kind}, {flags}, {label}, 0 }}");
+            return Ok((fields, Vec::new()));
+        }
         let is_pointer =
             self.is_variable && variable.is_some_and(|variable| variable.class == Class::Pointer);
         let is_address =
@@ -259,42 +255,37 @@ impl Item {
             } else {
                 "0".to_owned()
             };
-            return Ok(format!("{{ (void *)({object}), 0, {pointer}, {kind}, {flags}, {label}, 0 }}"));
+            let fields = format!("{{ (void *)({object}), 0, {pointer}, {kind}, {flags}, {label}, 0 }}");
+            return Ok((fields, Vec::new()));
         }
         if self.sections.is_empty() {
-            return Ok(format!(
-                "{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}"
-            ));
+            let fields =
+                format!("{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}");
+            return Ok((fields, Vec::new()));
         }
-        let lower = |section: &Section| section.first.as_ref().map_or("0".to_owned(), read);
-        let mut first = format!("({object})");
-        let mut last = first.clone();
-        for (at, section) in self.sections.iter().enumerate() {
-            let low = lower(section);
-            let length = match &section.count {
-                Some(range) if *range == Section::ONE => "1".to_owned(),
-                Some(range) => read(range),
-                None => {
-                    if at == 0 && is_pointer {
-                        let message = format!(
-                            "`{}` is a pointer: the section needs a length",
-                            &text[self.whole.clone()]
-                        );
-                        return Err(Complaint::new(self.at, message));
-                    }
-                    format!("(sizeof({first}) / sizeof({first}[0]) - ({low}))")
-                }
-            };
-            last = format!("{last}[({low}) + ({length}) - 1]");
-            first = format!("{first}[{low}]");
+        if is_pointer && self.sections[0].count.is_none() {
+            let message = format!("`{}` is a pointer: the section needs a length", &text[self.whole.clone()]);
+            return Err(Complaint::new(self.at, message));
         }
-        let bytes = format!("(unsigned long)((char *)(&{last} + 1) - (char *)&{first})");
+        let sections = Sections::of(&object, &self.sections, read);
         // A pointer in an object that is on the device has to point to there.
         let pointer = match self.is_variable {
             true => "0".to_owned(),
             false => format!("__gangway_acc_pointer({object})"),
         };
-        Ok(format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}"))
+        let known = variable.filter(|variable| self.is_variable && variable.class != Class::Dependent);
+        let may_have_rows = self.sections.len() > 1
+            && known.is_none_or(|variable| variable.pointers > usize::from(variable.class == Class::Pointer));
+        if may_have_rows {
+            let (begin, bytes) = (sections.begin(), sections.bytes(0));
+            let flags = format!("(unsigned)({flags} | {})", sections.rows_flag());
+            let fields = format!("{{ {begin}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}");
+            return Ok((fields, sections.rows(place)));
+        }
+        let (first, last) = sections.ends();
+        let bytes = format!("(unsigned long)((char *)(&{last} + 1) - (char *)&{first})");
+        let fields = format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}");
+        Ok((fields, Vec::new()))
     }
 }
 

@@ -250,7 +250,9 @@ impl Assigned {
     fn assign(&mut self, one: &Loop, free: Levels) {
         let inner = Self::inner(one);
         let levels = if !one.said.is_empty() {
-            one.said & free
+            // Gangs have one dimension: it is the routine's whose loops are of a lower one (section 2.9.2).
+            let of_routines = one.called & Levels::GANG;
+            (one.said & free).without(of_routines)
         } else if one.iterations != Iterations::Independent {
             Levels::NONE
         } else {

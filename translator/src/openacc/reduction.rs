@@ -1,7 +1,7 @@
 //! Reductions (OpenACC 3.3 sections 2.5.15 and 2.9.11): private copies, and how they are put together.
 
 use super::directive::{Directive, bytes};
-use super::index::{Class, Member, Variable};
+use super::index::{Class, Key, Member, Variable};
 use super::writer::Writer;
 use crate::error::Complaint;
 use crate::pragma::split;
@@ -44,6 +44,7 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
                 Complaint::new(clause.at, message)
             };
             let key = writer.index.uses_in(&range).next().map(|found| found.key);
+            let key = key.or_else(|| named(writer, directive, &item[0].text));
             let variable = key.and_then(|key| writer.index.variable(key)).cloned();
             let variable = variable.ok_or_else(|| refuse("which is no variable"))?;
             if item.len() > 1 && (variable.class != Class::Array || item.iter().any(|token| token.is("."))) {
@@ -76,10 +77,19 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
     Ok(found)
 }
 
+/// A variable of around that a construct uses, by its name: clang says nothing of what a clause names that it takes
+/// for an error.
+fn named(writer: &Writer<'_>, directive: &Directive, name: &str) -> Option<Key> {
+    let at = directive.range.start;
+    let body = writer.whole(writer.statement(directive).ok()?);
+    let uses = writer.index.uses_in(&body).map(|found| found.key).filter(|key| *key < at);
+    uses.filter(|key| writer.index.variable(*key).is_some_and(|variable| variable.name == name)).max()
+}
+
 impl Operator {
     fn named(words: &str) -> Option<Self> {
         Some(match words {
-            "+" | "-" => Self::Add,
+            "+" => Self::Add,
             "*" => Self::Multiply,
             "max" => Self::Max,
             "min" => Self::Min,
@@ -170,22 +180,15 @@ impl Reduction {
     }
 
     /// The same where several threads do it at once.
-    pub fn add_atomically(&self, into: &str, value: &str) -> Result<String, Complaint> {
+    pub fn add_atomically(&self, into: &str, value: &str) -> String {
         let is_complex = |ty: &str| ty.contains("_Complex");
-        let members = self.variable.numbers.iter().flatten();
-        let any_complex =
-            is_complex(self.element()) || members.into_iter().any(|member| is_complex(&member.ty));
-        if any_complex && self.operator != Operator::Add {
-            let message =
-                format!("gangs cannot reduce `{}`, a complex number, but by `+`", self.variable.name);
-            return Err(Complaint::new(self.variable.range.start, message));
-        }
-        Ok(self.each(|of, ty| {
+        self.each(|of, ty| {
             let (into, value) = (of(into), of(value));
             match self.operator {
                 Operator::Add if is_complex(ty) => ["__real__", "__imag__"]
                     .map(|part| format!("\n#pragma omp atomic update\n{part} {into} += {part} {value};\n"))
                     .concat(),
+                _ if is_complex(ty) => format!("__gangway_acc_alone({})", self.add(&into, &value)),
                 Operator::Max => {
                     format!("\n#pragma omp atomic compare\nif ({into} < {value}) {{ {into} = {value}; }}\n")
                 }
@@ -198,6 +201,6 @@ impl Reduction {
                 Operator::LogicalOr => format!("if ({value}) {{\n#pragma omp atomic write\n{into} = 1;\n}}"),
                 _ => format!("\n#pragma omp atomic update\n{into} = {};\n", self.combined(&into, &value)),
             }
-        }))
+        })
     }
 }

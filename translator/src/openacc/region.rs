@@ -10,6 +10,7 @@ use super::items::{self, Item};
 use super::mode::{self, Sizes, WARP};
 use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
+use super::room::{self, Slices};
 use super::rows;
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
@@ -133,6 +134,10 @@ impl<'w> Writer<'w> {
             let pointers = self.pointers.iter().map(|pointer| format!("*{pointer}"));
             found.items.extend(pointers.map(|spelled| implicit("UPDATE_DEVICE", body.start, None, spelled)));
         }
+        let room = match self.slices(directive, &body, &assigned, names, [&workers, &lanes])? {
+            None => String::new(),
+            Some(slices) => found.make_room(self, slices, directive.range.start),
+        };
         let (declared, count) = self.items(&found.items, names)?;
         let waits = self.waits(directive, names);
         let mut region = Region {
@@ -173,6 +178,7 @@ impl<'w> Writer<'w> {
                 counts.join(", ")
             );
         }
+        self.slices.clear();
         let moved = found.declarations.concat();
         // Both texts use the same variables, so that clang passes the same.
         let used: String = found.first_private.iter().map(|name| format!("(void){name}; ")).collect();
@@ -184,7 +190,7 @@ impl<'w> Writer<'w> {
             false => "__acc_launch.gangs[0], 1, 1".to_owned(),
         };
         let text = format!(
-            "{{ {site}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
+            "{{ {site}{room}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
              {asked}{moved}{line}#pragma omp target teams ompx_bare num_teams({teams}) \
              thread_limit(__acc_launch.vector, __acc_launch.workers, 1) device(__acc_launch.device){first}\n\
              {{ {used}\n#if __GANGWAY_ACC_GPU\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
@@ -490,7 +496,8 @@ impl<'w> Writer<'w> {
         reductions: &[Reduction],
         outer: &Names,
     ) -> Result<Reaching, Complaint> {
-        let explicit = items::read(directive, &self.index, self.text)?;
+        let mut explicit = items::read(directive, &self.index, self.text)?;
+        explicit.extend(self.origins(directive)?);
         let defaults = directive.clause("default").and_then(|clause| clause.tokens.as_deref()?.first());
         let default_none = defaults.is_some_and(|token| token.is("none"));
         let default_present = defaults.is_some_and(|token| token.is("present"));
@@ -741,6 +748,7 @@ fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled:
         sections: Vec::new(),
         whole: at..at,
         spelled: Some(spelled),
+        room: None,
         group: 0,
         is_of_base: false,
     }
@@ -763,6 +771,18 @@ impl Reaching {
         self.declarations.push(text);
         self.first_private.extend(names);
         elements
+    }
+
+    /// Room for copies whose length is known when the program runs: what declares it.
+    fn make_room(&mut self, writer: &mut Writer<'_>, slices: Slices, at: usize) -> String {
+        let mut memory = implicit("CREATE", at, None, room::ROOM.to_owned());
+        memory.room = Some(slices.total);
+        let place = self.items.len();
+        self.items.push(memory);
+        self.declare(room::ROOM_ON_DEVICE, room::ROOM, place);
+        self.first_private.extend(slices.names);
+        writer.slices = slices.all;
+        slices.declared
     }
 
     fn declare(&mut self, name: &str, address: &str, item: usize) {

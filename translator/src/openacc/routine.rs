@@ -61,10 +61,13 @@ impl<'w> Writer<'w> {
                 directive.argument.as_deref().and_then(|tokens| tokens.last()).map(|token| &*token.text);
             let about = match named {
                 Some(name) => all.iter().find(|function| function.name == name),
-                None => all
-                    .iter()
-                    .filter(|function| function.range.start >= directive.range.end)
-                    .min_by_key(|function| function.range.start),
+                // A lambda expression is a variable's value: what it is called by has no declaration here.
+                None => {
+                    let at = directive.range.end;
+                    let end = self.end_of_declaration(at).unwrap_or(at);
+                    let behind = all.iter().filter(|function| (at..end).contains(&function.range.start));
+                    behind.min_by_key(|function| function.range.start)
+                }
             };
             let Some(about) = about else { continue };
             self.routines.insert(about.key, level(directive));
@@ -140,6 +143,12 @@ impl<'w> Writer<'w> {
 
     fn routine_body(&mut self, function: Node<'w>, body: Node<'w>, levels: Levels) -> Option<String> {
         let range = range_of(body)?;
+        let mut loops =
+            self.source.directives.iter().filter(|one| one.is_loop && range.contains(&one.range.start));
+        if let Some(complaint) = loops.find_map(|one| self.check_no_slices(one).err()) {
+            self.complaints.push(complaint);
+            return None;
+        }
         self.look_at_loops_of_routine(&range);
         let iterations = |one: &Directive| self.iterations(one, true);
         let loops = nest::loops(body, &self.index, &self.directives, &iterations, &self.routines);
@@ -179,17 +188,20 @@ impl<'w> Writer<'w> {
     fn end_of_declaration(&self, at: usize) -> Option<usize> {
         let rest = &self.text[at..];
         let tokens = crate::lexer::tokens(rest.as_bytes());
-        let mut index = 0;
+        let (mut index, mut is_value) = (0, false);
         while let Some(token) = tokens.get(index) {
             if token.is(";") {
                 return Some(at + token.range.end);
             }
             if token.is("(") || token.is("[") {
                 index += crate::pragma::closing(&tokens[index..])?;
+            } else if token.is("{") && is_value {
+                index += crate::pragma::closing(&tokens[index..])?;
             } else if token.is("{") {
                 let close = index + crate::pragma::closing(&tokens[index..])?;
                 return Some(at + tokens[close].range.end);
             }
+            is_value |= token.is("=");
             index += 1;
         }
         None

@@ -74,8 +74,13 @@ pub fn edits(text: &str, used: &Range<usize>, elements: &str, depth: usize) -> V
     };
     let all = found.len() == depth + 1;
     let mut edits = Vec::new();
-    // Of a row the address of its first element is meant.
-    let begin = if all { elements.to_owned() } else { format!("(&{elements}") };
+    // Of a row the address of its first element is meant; of rows of rows it is a pointer to one of unknown length,
+    // which no address of an element is.
+    let begin = match found.len() {
+        _ if all => elements.to_owned(),
+        levels if levels < depth => format!("((void *)&{elements}"),
+        _ => format!("(&{elements}"),
+    };
     edits.push((used.clone(), begin));
     edits.push((first.start..first.start + 1, "[".to_owned() + &"(".repeat(found.len())));
     for (level, pair) in found.windows(2).enumerate() {
@@ -131,6 +136,7 @@ mod tests {
     fn rows_are_addresses() {
         assert_eq!(edited("f(a[i])", 1), "f((&x_e[(i) * x_0]))");
         assert_eq!(edited("a[i][j]", 2), "(&x_e[((i) * x_0 + (j)) * x_1])");
+        assert_eq!(edited("f(a[i])", 2), "f(((void *)&x_e[(i) * x_0 * x_1]))");
     }
 
     #[test]

@@ -217,7 +217,8 @@ fn with_places(text: String, is_cxx: bool) -> String {
 }
 
 /// The text without what clang takes for an error and GCC does not: directives `routine` that name no level get
-/// `seq`, which programs of before OpenACC 2.0 mean, and `data` without a clause goes, as nothing is asked for.
+/// `seq`, which programs of before OpenACC 2.0 mean, `data` without a clause goes, as nothing is asked for, and
+/// what is reduced by `-` is a sum, as in OpenMP.
 fn with_what_is_meant(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut from = 0;
@@ -234,6 +235,14 @@ fn with_what_is_meant(text: &str) -> String {
             result.push_str(&text[from..range.end]);
             result.push_str(" seq");
             from = range.end;
+        }
+        for word in tokens.windows(4) {
+            if word[0].is("reduction") && word[1].is("(") && word[2].is("-") && word[3].is(":") {
+                let at = range.start + word[2].range.start;
+                result.push_str(&text[from..at]);
+                result.push('+');
+                from = at + 1;
+            }
         }
     }
     result.push_str(&text[from..]);

@@ -8,6 +8,7 @@ use super::index::{Index, Key, range_of};
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
 use super::rows;
+use super::slice::Slice;
 use super::source::Source;
 use crate::ast::{Node, Unit};
 use crate::error::Complaint;
@@ -50,6 +51,8 @@ pub struct Writer<'w> {
     pub complaints: Vec<Complaint>,
     /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
     pub elements: HashMap<String, usize>,
+    /// Copies of the construct that is written whose length is known when the program runs.
+    pub slices: Vec<Slice>,
     counter: usize,
 }
 
@@ -89,6 +92,7 @@ impl<'w> Writer<'w> {
             pointers: Vec::new(),
             complaints: Vec::new(),
             elements: HashMap::new(),
+            slices: Vec::new(),
             counter: 0,
         };
         writer.find_routines(unit.root());

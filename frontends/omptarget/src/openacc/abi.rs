@@ -14,7 +14,7 @@ pub struct Site {
 
 /// A list item of a data clause.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct AccItem {
     /// Its first byte on the host.
     pub begin: *mut c_void,
@@ -74,6 +74,8 @@ pub mod kind {
     pub const USE_DEVICE: u32 = 10;
     pub const UPDATE_SELF: u32 = 11;
     pub const UPDATE_DEVICE: u32 = 12;
+    /// No item, but what the rows of the item are that it points to: see [`super::flag::HAS_ROWS`].
+    pub const ROW: u32 = 13;
 }
 
 /// What else a clause says.
@@ -84,6 +86,8 @@ pub mod flag {
     pub const OBJECT: u32 = 32;
     /// Of such an object the construct uses nothing but the members that its clauses name.
     pub const NAMED: u32 = 64;
+    /// Of an item: it consists of pointers to rows. Of a row: its dimension is a pointer's.
+    pub const HAS_ROWS: u32 = 128;
     /// Above these bits stands the number of the object that a member belongs to, or of an object of which the
     /// construct's clauses name members; 0: none.
     pub const OBJECT_SHIFT: u32 = 8;

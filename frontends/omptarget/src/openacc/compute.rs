@@ -18,6 +18,7 @@ use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::{RefCell, UnsafeCell};
 use std::ffi::{CStr, c_char, c_void};
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// So many threads every device can have in a gang.
 const THREADS: u32 = 512;
@@ -105,6 +106,17 @@ pub extern "C" fn __gangway_acc_apart(one: *const c_void, other: *const c_void) 
         let apart = device.is_some_and(|device| memory::are_mapped_apart(device, one.addr(), other.addr()));
         i32::from(apart)
     })
+}
+
+/// Where the next address is that only devices have: no pointer of a program leads there, as no processor has such
+/// addresses.
+static ROOM: AtomicUsize = AtomicUsize::new(1 << 62);
+
+/// An address that no data of the program has, for so many bytes that a construct needs on the device.
+pub extern "C" fn __gangway_acc_room(bytes: usize) -> *mut c_void {
+    // What lies between makes an access behind the end a mistake.
+    let bytes = bytes.saturating_add(1 << 12).next_multiple_of(1 << 12);
+    std::ptr::without_provenance_mut(ROOM.fetch_add(bytes, Ordering::Relaxed))
 }
 
 /// Ends the construct that was begun last.

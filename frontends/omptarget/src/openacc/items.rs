@@ -51,6 +51,7 @@ impl Listed {
     /// Reads the items of a construct.
     pub fn of(construct: Construct, device: Option<&'static Device>, items: &[AccItem]) -> Self {
         let mut listed = Self::default();
+        let items = &super::rows::apart(construct, items)[..];
         let is_there = |object: &Range<usize>| {
             device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };

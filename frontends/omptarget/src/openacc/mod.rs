@@ -9,3 +9,4 @@ pub mod compute;
 pub mod data;
 mod grid;
 mod items;
+mod rows;

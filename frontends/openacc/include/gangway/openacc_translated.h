@@ -8,15 +8,16 @@ enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GA
   __GANGWAY_ACC_EXIT_DATA, __GANGWAY_ACC_UPDATE, __GANGWAY_ACC_HOST_DATA, __GANGWAY_ACC_WAIT, __GANGWAY_ACC_DECLARE };
 enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
   __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
-  __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE };
+  __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE, __GANGWAY_ACC_ROW };
 enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
-  __GANGWAY_ACC_NAMED = 64 };
+  __GANGWAY_ACC_NAMED = 64, __GANGWAY_ACC_HAS_ROWS = 128 };
 /* Members of one object have one number, and the object has it, too. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */
 struct __gangway_acc_site { const char *source; unsigned construct; };
 /* A list item: its first byte and its bytes, where the pointer is that is attached to it, what is done, what it is called
-   (";name;file;line;column;;"); and, as an answer, where it is on the device. */
+   (";name;file;line;column;;"); and, as an answer, where it is on the device. One of HAS_ROWS consists of pointers to rows: the
+   ROW whose pointer is its address says where the section begins in each, and its bytes; further ones, what is in that. */
 struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; unsigned kind, flags; const char *label; void *device; };
 /* The queue, whether the host computes; as an answer the number for `device`; gangs of each dimension, workers and lanes;
    whether there may be fewer workers than that; as an answer, how many gangs each dimension has where all are counted in
@@ -26,6 +27,15 @@ void __gangway_acc_compute_begin(const struct __gangway_acc_site *, struct __gan
 void __gangway_acc_compute_end(void);
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
 int __gangway_acc_apart(const void *, const void *);
+/* An address for so many bytes that only a device has. */
+void *__gangway_acc_room(unsigned long);
+/* How many gangs have room at once, if one needs so many bytes. */
+#define __GANGWAY_ACC_PARTS 256
+static inline __attribute__((unused)) unsigned __gangway_acc_parts(unsigned long bytes) {
+  unsigned long parts = (16ul << 20) / (bytes ? bytes : 1);
+  return parts < 4 ? 4 : parts > __GANGWAY_ACC_PARTS ? __GANGWAY_ACC_PARTS : (unsigned)parts;
+}
+static inline __attribute__((unused)) void __gangway_acc_free(void *p) { __builtin_free(*(void **)p); }
 void __gangway_acc_data_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_data_end(void);
 void __gangway_acc_enter_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
@@ -56,9 +66,12 @@ template <class T> static inline void **__gangway_acc_pointer_(T *&p) { return (
 template <class T> static inline void **__gangway_acc_pointer_(T *const &p) { return (void **)&p; }
 template <class T, unsigned long N> static inline void **__gangway_acc_pointer_(T (&)[N]) { return 0; }
 #define __gangway_acc_pointer(e) __gangway_acc_pointer_(e)
+template <class T> static constexpr bool __gangway_acc_is_pointer(T *const &) { return true; }
+template <class T, unsigned long N> static constexpr bool __gangway_acc_is_pointer(T (&)[N]) { return false; }
 #else
 #define __gangway_acc_moved(p, item) ((__typeof__(p))__gangway_acc_shift(p, item))
 #define __gangway_acc_pointer(e) ((void **)__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0])), &(e), (void *)0))
+#define __gangway_acc_is_pointer(e) __builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0]))
 #endif
 /* How many gangs, workers or lanes: as many as somebody says, and one at least. */
 #define __gangway_acc_positive(number) ((number) > 0 ? (unsigned)(number) : 1u)
@@ -126,6 +139,13 @@ __GANGWAY_ACC_INLINE void __gangway_acc_leave(unsigned *taken, unsigned part) {
   __nvvm_membar_gl();
   (void)__nvvm_atom_xchg_gen_i((int *)&taken[part], 0);
 }
+/* A statement that one gang after the other runs: no atomic operation does it. */
+#define __gangway_acc_alone(statement)                                                                                 \
+  {                                                                                                                    \
+    static unsigned __acc_alone[1];                                                                                    \
+    (void)__gangway_acc_take(__acc_alone, 1);                                                                          \
+    statement __gangway_acc_leave(__acc_alone, 0);                                                                     \
+  }
 /* GCC's functions by which a thread knows its place: 0 asks for the gang, 1 for the worker, 2 for the lane. */
 #ifdef __cplusplus
 extern "C" {
@@ -197,6 +217,12 @@ static inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level)
 #ifdef __cplusplus
 }
 #endif
+#define __gangway_acc_alone(statement)                                                                                 \
+  {                                                                                                                    \
+    static unsigned __acc_alone;                                                                                       \
+    while (__atomic_exchange_n(&__acc_alone, 1, __ATOMIC_ACQUIRE) != 0) {}                                             \
+    statement __atomic_store_n(&__acc_alone, 0, __ATOMIC_RELEASE);                                                     \
+  }
 #define __gangway_acc_worker() 0u
 #define __gangway_acc_workers() 1u
 #define __gangway_acc_lane() 0u
