@@ -59,7 +59,7 @@ mod windows;
 mod work;
 
 pub use cranelift::tier::compiled;
-pub use engine::{Engine, Execution, Options};
+pub use engine::{Engine, Execution, Options, Races};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
 pub use functions::CodeCache;

@@ -27,6 +27,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
         device: 0,
         workers: 2,
         check,
+        races: false,
         execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 16,

@@ -41,6 +41,7 @@ mod time;
 mod trap;
 mod wait;
 mod warp;
+mod watch;
 mod worker;
 
 pub(crate) use at_once::AtOnce;
