@@ -96,6 +96,13 @@ pub enum ErrorKind {
         /// What is mapped.
         mapped: HostRange,
     },
+    /// A member of a structure that does not stand on the device beside another one, as in the structure.
+    MembersApart {
+        /// The member.
+        wanted: HostRange,
+        /// The other one.
+        mapped: HostRange,
+    },
     /// Data of a construct that names no device is on devices none of which has all of it.
     Scattered {
         /// Two items and where they are.
@@ -490,6 +497,11 @@ impl fmt::Display for ErrorKind {
             Self::PartlyPresent { wanted, mapped } => {
                 write!(f, "{wanted} is only partly present on the device\n  already mapped: {mapped}")
             }
+            Self::MembersApart { wanted, mapped } => write!(
+                f,
+                "{wanted} is a member of a structure of which others were mapped without it, so that kernels cannot \
+                 find it beside them\n  already mapped: {mapped}"
+            ),
             Self::AlreadyMapped { wanted, mapped } => write!(
                 f,
                 "{wanted} cannot be associated: it is mapped or associated already, at least in part\n  \

@@ -68,7 +68,8 @@ impl MapKind {
     /// either is new.
     pub const POINTER: Self = Self(1 << 35);
     /// A structure at `base` of which as many of the next items are members as `size` says,
-    /// in any order. One allocation covers them, from the first byte to the last.
+    /// in any order. One allocation covers them, from the first byte to the last. They share an entry if they
+    /// count [once](Self::ONCE), and otherwise have one each.
     pub const STRUCTURE: Self = Self(1 << 36);
     /// All items of the construct with this meaning that share an entry count once.
     pub const ONCE: Self = Self(1 << 37);

@@ -5,6 +5,7 @@ use crate::front_end::start;
 use crate::requires::require;
 use gangway_frontend::guard::guard;
 use gangway_frontend::libraries;
+use gangway_openacc::queues;
 use gangway_runtime::{EntryKind, HostEntry, Registration};
 use std::ffi::CStr;
 
@@ -34,7 +35,10 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
 /// # Safety
 /// The descriptor was registered.
 pub unsafe extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
-    guard((), || libraries::unregister(descriptor.addr()));
+    guard((), || {
+        queues::settle();
+        libraries::unregister(descriptor.addr());
+    });
 }
 
 /// Starts the runtime without a library.

@@ -54,6 +54,17 @@ pub fn terminate(error: &Error) -> ! {
                 ),
             )
         }
+        ErrorKind::MembersApart { wanted, mapped } => mistake(
+            code,
+            format_args!(
+                "device {}: Trying to map into device {} structure element when other mapped elements from the same \
+                 structure weren't mapped together with it: {} is already mapped\n  \
+                 help: name all members that a construct uses in the clause that maps the first",
+                error.device,
+                interval(wanted),
+                interval(mapped)
+            ),
+        ),
         _ => terminate_by(END, error, &OpenAcc),
     }
 }
@@ -79,7 +90,7 @@ fn code_of(kind: &ErrorKind) -> ErrorCode {
         | ErrorKind::Forked
         | ErrorKind::ImageLoad(_) => ErrorCode::DeviceInit,
         ErrorKind::NoMemory { .. } => ErrorCode::InvalidDataSection,
-        ErrorKind::PartlyPresent { .. } => ErrorCode::PartlyPresent,
+        ErrorKind::PartlyPresent { .. } | ErrorKind::MembersApart { .. } => ErrorCode::PartlyPresent,
         ErrorKind::AlreadyMapped { .. } | ErrorKind::AlreadyPresent { .. } => ErrorCode::Present,
         ErrorKind::NotPresent { .. } => ErrorCode::NotPresent,
         ErrorKind::OutOfMemory { .. } => ErrorCode::OutOfMemory,

@@ -9,10 +9,10 @@ use gangway_frontend::guard::guard;
 use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_frontend::state::routine;
 use gangway_runtime::present::Relation;
-use gangway_runtime::{Device, memory};
+use gangway_runtime::{Device, HostRange, memory};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A mapped range of the host's.
@@ -50,12 +50,39 @@ pub(crate) fn find(device: &'static Device, host: usize, size: usize) -> Found {
     if whole { Found::Whole(mapped) } else { Found::Part(mapped) }
 }
 
-/// Where a range would begin on the device of which only a part is there; `None` if all of it is, or nothing.
+/// What is on the device of a range of the host's.
+pub enum Parts {
+    Nothing,
+    /// All of it, or parts as far from each other as on the host: it would begin there.
+    Of(usize),
+    /// Two parts that are not.
+    Apart(HostRange, HostRange),
+}
+
+/// What is on the device of an object, of which clauses may have named members.
 #[must_use]
-pub fn begin_of_part(device: &'static Device, host: usize, size: usize) -> Option<usize> {
-    let Found::Part(mapped) = find(device, host, size) else { return None };
-    let begin = memory::mapped_address(device, mapped.begin)?;
-    Some(begin.0.wrapping_sub(mapped.begin.wrapping_sub(host)))
+pub fn parts_of(device: &'static Device, object: &Range<usize>) -> Parts {
+    let mut found: Option<(usize, HostRange)> = None;
+    let mut next = object.start;
+    while next < object.end {
+        let entry = match device.table.lookup(next, object.end - next) {
+            Relation::Absent => break,
+            Relation::Contained(entry) | Relation::Partial(entry) => entry,
+        };
+        next = entry.host_end();
+        if !entry.wait_allocated() {
+            continue;
+        }
+        let begin = entry.translate(object.start).0;
+        let size = next - entry.host_begin();
+        let part = HostRange { begin: entry.host_begin(), size, label: entry.label() };
+        match found {
+            None => found = Some((begin, part)),
+            Some((known, first)) if known != begin => return Parts::Apart(part, first),
+            Some(_) => {}
+        }
+    }
+    found.map_or(Parts::Nothing, |(begin, _)| Parts::Of(begin))
 }
 
 /// Data of [`acc_map_data`], by device and address on the host: address on the device, and size.

@@ -52,6 +52,9 @@ fn help(kind: &ErrorKind) -> Option<String> {
         ErrorKind::Scattered { .. } => {
             "map them in one construct, or name the device of each construct (device clause)"
         }
+        ErrorKind::MembersApart { .. } => {
+            "name all members that a construct uses in the clause that maps the first"
+        }
         ErrorKind::PartlyPresent { .. } => {
             "a list item must be wholly inside what is mapped or wholly outside it (OpenMP 6.0, map clause); map \
              the larger section first, or unmap the smaller one"

@@ -556,13 +556,13 @@ impl<'t> EntryRef<'t> {
 
     /// The block that the storage is part of, with one more user: the caller gives that up by
     /// [`PresentTable::leave_block`](crate::PresentTable::leave_block). Another block, if the
-    /// entry has left the table meanwhile. `None`: it is part of none.
+    /// entry has left the table meanwhile. `None`: it is part of none that has so many bytes at most.
     #[must_use]
-    pub fn pin_block(self) -> Option<BlockRef<'t>> {
+    pub fn pin_block(self, most: usize) -> Option<BlockRef<'t>> {
         let place = self.entry.block.load(Ordering::Acquire);
         // SAFETY: blocks live as long as their table, which `'t` borrows.
         let block: &'t Block = unsafe { place.as_ref() }?;
-        block.pin().then(|| BlockRef::new(block))
+        (block.size.load(Ordering::Relaxed) <= most && block.pin()).then(|| BlockRef::new(block))
     }
 
     /// The block that the storage is part of. It may be recycled when nobody uses the entry.

@@ -259,7 +259,7 @@ impl PresentTable {
         if !entry.withdraw() {
             return None;
         }
-        let removed = Removed { ready: entry.take_ready(), ..removed };
+        let removed = Removed { ready: entry.take_ready(), block: entry.take_block(), ..removed };
         self.take_out(&mut writer, entry);
         Some(removed)
     }
@@ -382,6 +382,20 @@ mod tests {
     use crate::ready::Point;
     use crate::state::Counter;
     use crate::stream::StreamRef;
+
+    /// The block of an entry that leaves before its operations are done has a use less when they are.
+    #[test]
+    fn a_part_of_a_block_that_is_withdrawn_leaves_it() {
+        let table = PresentTable::new();
+        let block = table.begin_block(DevicePtr(4096), 64, 1);
+        let part = PartOfBlock { block, storage: DevicePtr(4160), padding: 0 };
+        let entry = table.insert_absent(&plain(64, 16), table.version(), Some(part)).unwrap();
+        entry.publish();
+        entry.release(Counter::Dynamic, false, true).unwrap();
+        let removed = table.withdraw(entry).unwrap();
+        assert_eq!((removed.block, removed.allocation), (Some(block), Some(DevicePtr(4160))));
+        assert_eq!(table.leave_block(block, 1), Some(DevicePtr(4096)));
+    }
 
     /// Many parts of a block are given up at once: those that others have, or that are parts of
     /// no block, stay, and all uses of block and point are accounted for.

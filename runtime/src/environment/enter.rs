@@ -19,7 +19,7 @@ const STRUCTURE_ALIGNMENT: usize = 16;
 
 /// Attempts (see [`back_off`]) to wait for an overlapping entry that is being
 /// unmapped: some tens of milliseconds.
-const PATIENCE: u32 = 1000;
+pub(super) const PATIENCE: u32 = 1000;
 
 impl Work {
     /// Makes all items present, copies and attaches as their kinds say. What it makes is

@@ -25,6 +25,7 @@ mod count;
 mod create;
 mod enter;
 mod exit;
+mod members;
 mod private;
 mod publish;
 mod reports;

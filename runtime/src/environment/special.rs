@@ -54,8 +54,8 @@ impl Work {
     }
 
     /// Makes a structure present as far as the next items are its members; they find it
-    /// there. Its reference counts for those that count once. Of others each has its own,
-    /// and the structure's is given up when they have theirs.
+    /// there. Those that count once share an entry, on which the structure counts for them. Others
+    /// have [entries of their own](Self::enter_members).
     #[cold]
     pub(super) fn enter_structure(&mut self, items: &impl Items, index: usize) -> Result<Held> {
         let item = items.item(index);
@@ -63,7 +63,10 @@ impl Work {
         let Some(hull) = hull_of_members(items, index, &item) else {
             return Err(damaged_structure(&self.construct, &item, index, left));
         };
-        let once = item.kind.has(MapKind::ONCE);
+        if !item.kind.has(MapKind::ONCE) {
+            let members: Vec<Item> = members_of(items, index, &item).collect();
+            return self.enter_members(&item, &members);
+        }
         let wanted = Wanted {
             begin: hull.start,
             base: item.base,
@@ -71,16 +74,12 @@ impl Work {
             padding: structure_padding(item.base, hull.start),
             label: item.label,
             kind: item.kind,
-            count: if once { Count::Once } else { Count::Yes },
+            count: Count::Once,
         };
         let held = self.make_present(&wanted)?;
         // The kernel gets the address of the structure, of which not all need be there.
         let device = held.entry.map_or(DevicePtr(item.begin), |entry| entry.translate(item.begin));
-        if once {
-            return Ok(Held { device, ..held });
-        }
-        self.holdings.push_structure(held);
-        Ok(Held { device, counted: None, ..held })
+        Ok(Held { device, ..held })
     }
 
     /// Gives up the references to structures that their members have taken over.
@@ -138,9 +137,21 @@ pub(super) fn hull_of_members(items: &impl Items, index: usize, structure: &Item
     if structure.size > items.len() - index - 1 {
         return None;
     }
+    hull_of(members_of(items, index, structure))
+}
+
+/// The members of a structure that are mapped: so many of the next items, of which there are enough.
+fn members_of(items: &impl Items, index: usize, structure: &Item) -> impl Iterator<Item = Item> {
     let members = (index + 1..=index + structure.size).map(|member| items.item(member));
-    let sections = members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED));
-    let hulls = sections.map(|member| member.begin..member.begin.wrapping_add(member.size));
+    members.filter(|member| !member.kind.has(MapKind::NOT_MAPPED))
+}
+
+/// From the first byte of members to the last.
+pub(super) fn hull_of(members: impl Iterator<Item = impl std::borrow::Borrow<Item>>) -> Option<Range<usize>> {
+    let hulls = members.map(|member| {
+        let member = member.borrow();
+        member.begin..member.begin.wrapping_add(member.size)
+    });
     hulls.reduce(|hull, member| match (hull.is_empty(), member.is_empty()) {
         (true, false) => member,
         (_, true) => hull,

@@ -99,21 +99,102 @@ fn a_member_is_deleted() {
     });
 }
 
-/// In OpenACC each member counts for itself.
+/// In OpenACC each member counts for itself, is copied back when it leaves, and can come again only with all others.
 #[test]
 fn members_count() {
+    let devices = || Options::ALL.into_iter().chain(table_devices(8));
+    for (options, order) in devices().flat_map(|options| ORDERS.map(|order| (options, order))) {
+        let program = Program::new(options, Language::OpenAcc);
+        let memory = [1u8; 128];
+        let at = address(&memory);
+        let entries = structure(&memory, order, TO);
+        program.begin(&entries).unwrap();
+        let all = [(at + 24, at + 28, 1, 0), (at + 40, at + 56, 1, 0), (at + 72, at + 80, 1, 0)];
+        assert_eq!(program.mapped(), all, "{options:?} {order:?}");
+        let device = program.device_address(at + 24).unwrap().0;
+        assert_eq!(device % 16, (at + 24) % 16, "members keep the alignment that they have on the host");
+        for member in [40, 72] {
+            assert_eq!(program.device_address(at + member).unwrap().0, device + member - 24);
+        }
+        program.begin(&members(&memory, [0, 1, 2], TO)[1..2]).unwrap();
+        assert_eq!(program.counts(), [1, 2, 1]);
+        program.run(&entries, &[1, 2, 3]).unwrap();
+        assert_eq!((program.counts(), memory), (vec![1, 2, 1], [1; 128]));
+        let copied = members(&memory, order, FROM);
+        for (number, left) in order.into_iter().zip([2, 1, 0]) {
+            let one =
+                copied.iter().find(|(host, ..)| *host == members(&memory, [number; 3], FROM)[0].0).unwrap();
+            if number == 1 {
+                program.finish(&[*one]).unwrap();
+                assert_eq!((program.counts().len(), memory[40]), (left + 1, 1), "{options:?} {order:?}");
+            }
+            program.finish(&[*one]).unwrap();
+            assert_eq!(program.counts().len(), left, "{options:?} {order:?}");
+            assert_eq!(memory[one.0 - at..][..one.1], vec![2; one.1], "{options:?} {order:?}");
+            if left > 0 {
+                let error = program.begin(&entries).unwrap_err();
+                assert!(matches!(error.kind, ErrorKind::MembersApart { .. }), "{error}");
+            }
+        }
+        program.run(&entries, &[]).unwrap();
+        program.end();
+    }
+}
+
+/// Members that have been made present apart from each other are there, but not for one construct.
+#[test]
+fn members_that_come_apart() {
     Program::each(Language::OpenAcc, |program| {
         let memory = [1u8; 128];
         let entries = structure(&memory, [0, 1, 2], TO);
-        program.begin(&entries).unwrap();
-        assert_eq!(program.counts(), [3]);
-        program.run(&entries, &[]).unwrap();
-        assert_eq!(program.counts(), [3]);
-        for (number, left) in [(1, &[2][..]), (0, &[1]), (2, &[])] {
-            program.finish(&members(&memory, [0, 1, 2], RELEASE)[number..=number]).unwrap();
-            assert_eq!(program.counts(), left);
+        for member in &entries[1..] {
+            program.begin(&[*member]).unwrap();
         }
+        let error = program.run(&entries, &[]).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::MembersApart { .. }), "{error}");
+        program.finish(&members(&memory, [0, 1, 2], RELEASE)).unwrap();
+        // All of it is there: they stand beside each other.
+        let all = (address(&memory), 128, TO);
+        program.begin(&[all]).unwrap();
         program.run(&entries, &[]).unwrap();
+        assert_eq!(program.counts(), [1]);
+        program.finish(&[(all.0, all.1, RELEASE)]).unwrap();
+        // What has to be present is not made.
+        let mut present = entries.clone();
+        present[1..].iter_mut().for_each(|entry| entry.2 = FORCE_PRESENT);
+        let error = program.begin(&present).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::NotPresent { .. }), "{error}");
+        present[1..].iter_mut().for_each(|entry| entry.2 = IF_PRESENT);
+        program.begin(&present).unwrap();
+        assert_eq!(program.counts(), []);
+    });
+}
+
+/// A structure that is too large for a block of small data, and members that overlap.
+#[test]
+fn large_members_and_members_of_members() {
+    Program::each(Language::OpenAcc, |program| {
+        let memory = vec![1u8; 300_000];
+        let at = address(&*memory);
+        let entries = [
+            (at, 4, STRUCT),
+            (at + 8, 100_000, TOFROM),
+            (at + 16, 8, TOFROM),
+            (at + 250_000, 40_000, TOFROM),
+            (at + 299_000, 8, TOFROM),
+        ];
+        program.begin(&entries).unwrap();
+        let ends: Vec<_> = program.mapped().iter().map(|entry| (entry.0 - at, entry.1 - at)).collect();
+        assert_eq!(ends, [(8, 100_008), (250_000, 290_000), (299_000, 299_008)]);
+        assert_eq!(program.counts(), [2, 1, 1]);
+        program.run(&entries, &[1, 3]).unwrap();
+        for entry in entries[1..].iter().rev() {
+            program.finish(&[(entry.0, entry.1, FROM)]).unwrap();
+        }
+        assert_eq!(program.counts(), []);
+        for (at, expected) in [(7, 1), (8, 2), (100_007, 2), (100_008, 1), (250_000, 2), (299_000, 1)] {
+            assert_eq!(memory[at], expected, "{at}");
+        }
     });
 }
 

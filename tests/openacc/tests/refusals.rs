@@ -32,3 +32,56 @@ fn the_host_has_no_routine_with_nohost() {
     run(None).printed("5\n");
     run(Some("x")).failed().told(&["the host has called routine lane, whose directive says nohost"]);
 }
+
+/// The program waits for its queues at its end, as libgomp does: what fails there would be lost. A child that has been
+/// forked has nothing to do with them.
+#[test]
+fn a_fault_that_nobody_waits_for_is_told_at_the_end() {
+    let folder = Folder::new();
+    let text = "#include <stdio.h>\n#include <stdlib.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
+                static int list[100];\nstatic void handler(void) { puts(\"handler\"); }\n\
+                int main(int count, char **arguments) {\n  long far = atol(arguments[1]);\n  atexit(handler);\n\
+                #pragma acc enter data copyin(list)\n\
+                #pragma acc parallel loop async(1) present(list)\n  for (int i = 0; i < 100; i++) list[i + far] = i;\n\
+                int status = 0;\n  if (count > 2 && fork() == 0) exit(0);\n  if (count > 2) wait(&status);\n  exit(status != 0);\n}\n";
+    compiled(&folder, text).succeeded();
+    let run = |arguments: &[&str]| {
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).args(arguments).run()
+    };
+    for child in [None, Some("fork")] {
+        let with = |far: &'static str| [Some(far), child].into_iter().flatten().collect::<Vec<_>>();
+        run(&with("0")).printed(if child.is_some() { "handler\nhandler\n" } else { "handler\n" });
+        let ran = run(&with("100000000"));
+        ran.failed().told(&["in main: device 0: kernel main:", "CUDA_ERROR_ILLEGAL_ADDRESS"]);
+    }
+}
+
+/// Kernels find members of a structure beside each other, or the construct is refused: never do they find another one's
+/// memory.
+#[test]
+fn members_that_came_apart_are_no_structure() {
+    let folder = Folder::new();
+    let text = "struct s { int a, b, c; };\nint main(int count, char **arguments) {\n  (void)arguments;\n\
+                struct s s = {1, 2, 3};\n\
+                if (count > 1) {\n\
+                #pragma acc enter data copyin(s.a)\n\
+                #pragma acc enter data copyin(s.c)\n  }\n\
+                if (count == 2)\n\
+                #pragma acc parallel present(s.a, s.c)\n  s.a = s.c;\n\
+                if (count == 3)\n\
+                #pragma acc parallel\n  s.a = s.c;\n\
+                if (count == 4)\n\
+                #pragma acc enter data copyin(s.b, s.c)\n  ;\n\
+                if (count == 1)\n\
+                #pragma acc parallel present(s.a, s.c)\n  s.a = s.c;\n  return 0;\n}\n";
+    compiled(&folder, text).succeeded();
+    let run = |arguments: &[&str]| {
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).args(arguments).run().failed()
+    };
+    let apart = "is a member of a structure of which others were mapped without it";
+    let help = "name all members that a construct uses in the clause that maps the first";
+    run(&["x"]).told(&["a.c:10:1: in main", "`s.c`", "`s.a`", apart, help]);
+    run(&["x", "x"]).told(&["a.c:13:1: in main", "`s.c`", "`s.a`", apart, help]);
+    run(&["x", "x", "x"]).told(&["a.c:16:1: in main", "`s.b`", "`s.c`", apart, help]);
+    run(&[]).told(&["a.c:19:1: in main", "`s.a`", "must be present on the device and is not"]);
+}

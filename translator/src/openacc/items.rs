@@ -69,6 +69,8 @@ pub struct Item {
     pub spelled: Option<String>,
     /// The number of the object that it is a member of, which is on the device in one piece; 0: it is none's.
     pub group: u32,
+    /// That object is the variable, or what the variable leads to.
+    pub is_of_base: bool,
 }
 
 /// What a clause does, as the runtime calls it; nothing for clauses of other things.
@@ -112,18 +114,62 @@ fn group(items: &mut [Item], index: &Index<'_>, text: &str) {
     let mut objects: Vec<String> = Vec::new();
     for item in items.iter_mut().filter(|item| !item.is_variable) {
         let tokens = crate::lexer::tokens(text[item.object.clone()].as_bytes());
-        let [base, step, _member] = &tokens[..] else { continue };
-        let Some(variable) = item.key.and_then(|key| index.variable(key)) else { continue };
-        let is_member = step.is(".") && variable.class == Class::Record || step.is("->");
-        if !is_member || step.is(".") && whole.contains(&variable.key) {
+        let variable = item.key.and_then(|key| index.variable(key));
+        let is_of_this =
+            index.this.contains(&item.object.start) || index.implicit_this.contains(&item.object.start);
+        let Some(object) = object_of(&tokens, variable, is_of_this) else { continue };
+        if object.is_variable && item.key.is_some_and(|key| whole.contains(&key)) {
             continue;
         }
-        let object = format!("{}{}", base.text, step.text);
-        let known = objects.iter().position(|known| *known == object).unwrap_or_else(|| {
-            objects.push(object);
+        let known = objects.iter().position(|known| *known == object.name).unwrap_or_else(|| {
+            objects.push(object.name);
             objects.len() - 1
         });
         item.group = u32::try_from(known).unwrap_or(0) + 1;
+        item.is_of_base = object.is_of_base;
+    }
+}
+
+/// What has members that clauses name.
+struct Object {
+    /// The same for all of its members.
+    name: String,
+    /// It is a variable, and not what a pointer leads to.
+    is_variable: bool,
+    /// It is the variable at the beginning, or what that leads to.
+    is_of_base: bool,
+}
+
+/// The object of which a list item names a member, as in `v.a`, `v.in.a`, `v[i].a`, `p->a`, `p[i].a` and, of `this`, `a`
+/// and `this->a`. What stands behind the last `->` is one piece.
+fn object_of(tokens: &[Token], variable: Option<&Variable>, is_of_this: bool) -> Option<Object> {
+    const THIS: &str = "this->";
+    let arrow = tokens.iter().rposition(|token| token.is("->"));
+    let rest = &tokens[arrow.map_or(1, |arrow| arrow + 2).min(tokens.len())..];
+    if rest.iter().any(|token| token.is("(") || token.is(",")) {
+        return None;
+    }
+    let led_to = |name: String, is_of_base| Object { name, is_variable: false, is_of_base };
+    if let Some(arrow) = arrow {
+        let path = tokens[..=arrow].iter().map(|token| &*token.text).collect();
+        return Some(led_to(path, arrow == 1));
+    }
+    let base = tokens.first()?;
+    // `this[0:1]` is the object itself.
+    if is_of_this && !base.is("this") {
+        return Some(led_to(THIS.to_owned(), true));
+    }
+    let variable = variable?;
+    let is_member = rest.iter().any(|token| token.is("."));
+    match variable.class {
+        Class::Record | Class::Array if is_member => {
+            Some(Object { name: base.text.clone(), is_variable: true, is_of_base: true })
+        }
+        // An element is a part of what the pointer leads to.
+        Class::Pointer if is_member && rest.first().is_some_and(|token| token.is("[")) => {
+            Some(led_to(format!("{}->", base.text), true))
+        }
+        _ => None,
     }
 }
 
@@ -178,6 +224,7 @@ impl Item {
             whole,
             spelled: None,
             group: 0,
+            is_of_base: false,
         })
     }
 
@@ -248,5 +295,26 @@ impl Item {
             false => format!("__gangway_acc_pointer({object})"),
         };
         Ok(format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_an_object_are_known_by_its_name() {
+        let object = |text: &str, is_of_this| {
+            object_of(&crate::lexer::tokens(text.as_bytes()), None, is_of_this).map(|object| object.name)
+        };
+        assert_eq!(object("p->a", false).as_deref(), Some("p->"));
+        assert_eq!(object("p->in.a[3]", false).as_deref(), Some("p->"));
+        assert_eq!(object("v.p->q->a", false).as_deref(), Some("v.p->q->"));
+        assert_eq!(object("a", true).as_deref(), Some("this->"));
+        assert_eq!(object("this->a", true).as_deref(), Some("this->"));
+        assert_eq!(object("in.a", true).as_deref(), Some("this->"));
+        assert_eq!(object("this", true), None);
+        assert_eq!(object("f(p)->a.b(1)", false), None);
+        assert_eq!(object("(*p).a", false), None);
     }
 }

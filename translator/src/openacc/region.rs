@@ -14,6 +14,7 @@ use super::rows;
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
 use crate::error::Complaint;
+use crate::lexer::{Kind, Token, tokens};
 
 /// Lanes of a worker where no clause says how many: a warp where workers have loops of their own, more
 /// where all lanes of a gang share one loop.
@@ -463,7 +464,11 @@ impl<'w> Writer<'w> {
         if needs_this {
             let name = self.fresh("m", "this");
             let at = reaching.items.len();
-            reaching.items.push(implicit("COPY", body.start, None, "*this".to_owned()));
+            let mut item = implicit("COPY", body.start, None, "*this".to_owned());
+            // As in `implicit_object`.
+            item.flags.push("OBJECT");
+            item.group = group_of(None, &explicit);
+            reaching.items.push(item);
             reaching.declare(&name, "this", at);
             reaching.names.insert(THIS, name);
         }
@@ -471,7 +476,9 @@ impl<'w> Writer<'w> {
             if names_whole(variable.key) {
                 continue;
             }
-            self.implicit_object(variable, directive, &mut reaching, outer);
+            let group = group_of(Some(variable.key), &explicit);
+            let is_named = group > 0 && self.uses_only(variable.key, &explicit, body);
+            self.implicit_object(variable, (group, is_named), directive, &mut reaching, outer);
         }
         for item in explicit.iter().filter(|item| item.kind != "DEVICEPTR") {
             let at = reaching.items.len();
@@ -548,17 +555,46 @@ impl<'w> Writer<'w> {
                     "COPY"
                 };
                 let at = reaching.items.len();
-                reaching.items.push(implicit(kind, body.start, Some(variable), host_name(variable, outer)));
+                let mut item = implicit(kind, body.start, Some(variable), host_name(variable, outer));
+                if variable.class == Class::Record {
+                    // As in `implicit_object`.
+                    item.flags.push("OBJECT");
+                }
+                reaching.items.push(item);
                 self.bind(variable, false, at, &mut reaching, outer);
             }
         }
         Ok(reaching)
     }
 
-    /// The object that a clause names a part of: all of it is on the device then.
+    /// Whether a construct uses nothing of a variable, or of what it leads to, but members that clauses name.
+    fn uses_only(&self, key: Key, explicit: &[Item], body: &Range<usize>) -> bool {
+        // A subscript may have another value in the construct.
+        let is_same = |member: &Vec<Token>| {
+            member.windows(2).all(|pair| !pair[0].is("[") || pair[1].kind == Kind::Number)
+        };
+        let named: Vec<_> = explicit
+            .iter()
+            .filter(|item| item.key == Some(key) && item.is_of_base)
+            .map(|item| tokens(self.text[item.object.clone()].as_bytes()))
+            .filter(is_same)
+            .collect();
+        self.index.uses_in(body).filter(|found| found.key == key).all(|found| {
+            named.iter().any(|member| {
+                let rest = &self.text.as_bytes()[found.range.start..body.end];
+                let used = tokens(&rest[..rest.iter().position(|byte| *byte == b';').unwrap_or(rest.len())]);
+                used.len() >= member.len()
+                    && used.iter().zip(member).all(|(one, other)| one.text == other.text)
+            })
+        })
+    }
+
+    /// The object that a clause names a part of: all of it is on the device then, unless the construct uses no more of
+    /// it than the clauses name.
     fn implicit_object(
         &mut self,
         variable: &Variable,
+        (group, is_named): (u32, bool),
         directive: &Directive,
         reaching: &mut Reaching,
         outer: &Names,
@@ -570,6 +606,10 @@ impl<'w> Writer<'w> {
         let mut item = implicit("COPY", directive.range.start, Some(variable), spelled);
         // Its members may be on the device already, and it not.
         item.flags.push("OBJECT");
+        if is_named {
+            item.flags.push("NAMED");
+        }
+        item.group = group;
         reaching.items.push(item);
         self.bind(variable, is_pointer, at, reaching, outer);
     }
@@ -632,6 +672,11 @@ fn host_name(variable: &Variable, outer: &Names) -> String {
     outer.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone())
 }
 
+/// The number of an object of which items are members: of a variable or of what it leads to, or of `this`.
+fn group_of(key: Option<Key>, items: &[Item]) -> u32 {
+    items.iter().find(|item| item.key == key && item.is_of_base).map_or(0, |item| item.group)
+}
+
 /// An item that no clause names.
 fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled: String) -> Item {
     Item {
@@ -645,6 +690,7 @@ fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled:
         whole: at..at,
         spelled: Some(spelled),
         group: 0,
+        is_of_base: false,
     }
 }
 

@@ -78,8 +78,11 @@ pub mod kind {
 pub mod flag {
     pub const IF_PRESENT: u32 = 1;
     pub const FINALIZE: u32 = 2;
-    /// An object of which clauses name members: it stays as it is where a part of it is present.
+    /// An object of which clauses may have named members: it stays as it is where a part of it is present.
     pub const OBJECT: u32 = 32;
-    /// Above these bits stands the number of the object that a member belongs to; 0: none.
+    /// Of such an object the construct uses nothing but the members that its clauses name.
+    pub const NAMED: u32 = 64;
+    /// Above these bits stands the number of the object that a member belongs to, or of an object of which the
+    /// construct's clauses name members; 0: none.
     pub const OBJECT_SHIFT: u32 = 8;
 }

@@ -61,7 +61,7 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
             scope.set_device_type(DeviceType::Host as i32);
         }
         let structured = Structured::begin(site, device, items, launch.asynchronous);
-        find(device, items);
+        find(device, &structured.site, items);
         if device.is_some() {
             launch.device = LAUNCH as i32;
             let defaults = dimensions::in_environment();

@@ -2,7 +2,7 @@
 //! sections 2.6, 2.8, 2.13, 2.14, 2.16).
 
 use super::abi::{AccItem, AccLaunch, Site, flag, kind};
-use super::items::{Construct, List, Listed};
+use super::items::{Construct, List, Listed, find_object};
 use crate::libomp::Libomp;
 use crate::words::WORDS;
 use gangway_backend::SourceText;
@@ -12,11 +12,12 @@ use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
 use gangway_openacc::device_type::SYNC;
 use gangway_openacc::failure;
+use gangway_openacc::present::Parts;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::waits::Wait;
-use gangway_openacc::{device, present, queues, shutdown};
-use gangway_runtime::{DataOperation, Device, Error, Items, Result, events, memory};
+use gangway_openacc::{device, queues, shutdown};
+use gangway_runtime::{DataOperation, Device, Error, ErrorKind, Items, Result, events, memory};
 use std::cell::RefCell;
 
 thread_local! {
@@ -114,16 +115,25 @@ impl Structured {
 }
 
 /// Says where each item is.
-pub(super) fn find(device: Option<&'static Device>, items: &mut [AccItem]) {
-    for item in items {
+pub(super) fn find(device: Option<&'static Device>, site: &events::Site, items: &mut [AccItem]) {
+    for index in 0..items.len() {
+        let item = &items[index];
         let begin = item.begin.addr();
         let on = device.filter(|_| item.kind != kind::DEVICEPTR);
-        let whole = on.and_then(|device| memory::mapped_address(device, begin)).map(|address| address.0);
         let of_object = || {
-            let device = on.filter(|_| item.flags & flag::OBJECT != 0)?;
-            present::begin_of_part(device, begin, item.bytes)
+            let device = on.filter(|_| item.is_object())?;
+            match find_object(device, item, items) {
+                Parts::Nothing => None,
+                Parts::Of(address) => Some(address),
+                Parts::Apart(wanted, mapped) => {
+                    let apart = ErrorKind::MembersApart { wanted, mapped };
+                    failed(&Error::new(apart, device.number(), site.location()))
+                }
+            }
         };
-        item.device = of_object().or(whole).map_or(item.begin, std::ptr::with_exposed_provenance_mut);
+        let whole = || Some(memory::mapped_address(on?, begin)?.0);
+        let address = of_object().or_else(whole);
+        items[index].device = address.map_or(item.begin, std::ptr::with_exposed_provenance_mut);
     }
 }
 
@@ -258,13 +268,13 @@ pub unsafe extern "C" fn __gangway_acc_host_data(
     guard((), || {
         // SAFETY: the caller's promise.
         let ((site, items), launch) = unsafe { (arguments(site, items, count), &*launch) };
-        let Some(device) = device_for(launch) else { return find(None, items) };
+        let Some(device) = device_for(launch) else { return find(None, &site, items) };
         for item in items.iter().filter(|item| item.flags & flag::IF_PRESENT == 0) {
             if memory::mapped_address(device, item.begin.addr()).is_none() && !item.begin.is_null() {
                 not_present(device, &site, item);
             }
         }
-        find(Some(device), items);
+        find(Some(device), &site, items);
     });
 }
 

@@ -1,8 +1,9 @@
 //! The items of translated constructs, as the runtime has them.
 
 use super::abi::{AccItem, flag, kind};
-use gangway_openacc::present;
+use gangway_openacc::present::{self, Parts};
 use gangway_runtime::{Device, Item, Items, Label, MapKind, memory};
+use std::ops::Range;
 
 /// What items are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,27 +51,40 @@ impl Listed {
     /// Reads the items of a construct.
     pub fn of(construct: Construct, device: Option<&'static Device>, items: &[AccItem]) -> Self {
         let mut listed = Self::default();
-        let object = |item: &AccItem| item.flags >> flag::OBJECT_SHIFT;
-        let is_part = |item: &AccItem| {
-            let part = |device| present::begin_of_part(device, item.begin.addr(), item.bytes);
-            item.flags & flag::OBJECT != 0 && device.and_then(part).is_some()
+        let is_there = |object: &Range<usize>| {
+            device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };
-        for item in items.iter().filter(|item| object(item) == 0 && !is_part(item)) {
-            listed.add(construct, item);
+        for item in items.iter().filter(|item| item.object() == 0) {
+            if !item.is_object() || !is_there(&item.range()) {
+                listed.add(construct, item);
+            }
         }
-        let last = items.iter().map(object).max().unwrap_or(0);
+        let last = items.iter().map(AccItem::object).max().unwrap_or(0);
         for number in 1..=last {
-            listed.add_object(construct, items.iter().filter(|item| object(item) == number));
+            let members = || items.iter().filter(|item| item.object() == number && !item.is_object());
+            let object = items.iter().find(|item| item.object() == number && item.is_object());
+            let is_made = |item: &AccItem| {
+                matches!(item.kind, kind::COPY | kind::COPYIN | kind::COPYOUT | kind::CREATE)
+            };
+            let object = object.filter(|object| !object.is_named() && members().any(is_made));
+            let rest = object.map(|object| (object, whole_object(object, items)));
+            listed.add_object(construct, members(), rest.filter(|(_, whole)| !is_there(whole)));
         }
         listed
     }
 
-    /// Adds members of one object. Where they begin to be present, one allocation covers them, and the pointers
-    /// among them.
-    fn add_object<'i>(&mut self, construct: Construct, members: impl Iterator<Item = &'i AccItem> + Clone) {
+    /// Adds members of one object, and the pointers among them. Those that begin to be present together stand on the
+    /// device as in the object. Of an object that is not there the rest comes as well: the construct uses more of it
+    /// than clauses name.
+    fn add_object<'i>(
+        &mut self,
+        construct: Construct,
+        members: impl Iterator<Item = &'i AccItem>,
+        rest_of: Option<(&AccItem, Range<usize>)>,
+    ) {
         let first = self.data.len();
         let mut pointees = Self::default();
-        for item in members.clone() {
+        for item in members {
             if item.pointer.is_null() {
                 self.add(construct, item);
             } else {
@@ -84,6 +98,13 @@ impl Listed {
                     let label = Label::from_ptr(item.label);
                     self.data.push(Item { base: begin, begin, size: size_of::<usize>(), kind, label });
                 }
+            }
+        }
+        if let Some((object, whole)) = rest_of {
+            let named = self.data[first..].iter().map(|item| item.begin..item.begin + item.size).collect();
+            for range in between(whole, named) {
+                let begin = std::ptr::with_exposed_provenance_mut(range.start);
+                self.add(construct, &AccItem { begin, bytes: range.len(), ..*object });
             }
         }
         let count = self.data.len() - first;
@@ -165,6 +186,79 @@ impl Listed {
     }
 }
 
+/// Where an object is on the device of which clauses may have named members.
+pub(super) fn find_object(device: &'static Device, object: &AccItem, items: &[AccItem]) -> Parts {
+    let at = |range: &Range<usize>| match present::parts_of(device, range) {
+        Parts::Of(address) => Parts::Of(address.wrapping_sub(range.start).wrapping_add(object.begin.addr())),
+        others => others,
+    };
+    if !object.is_named() {
+        return at(&whole_object(object, items));
+    }
+    // They stand beside each other, as the construct has found when it made them present.
+    let members = items.iter().filter(|item| item.object() == object.object() && !item.is_object());
+    let mut found = members.map(|member| at(&member.range_in_object()));
+    found.find(|parts| !matches!(parts, Parts::Nothing)).unwrap_or(Parts::Nothing)
+}
+
+/// All of an object that is known: itself, and the members of it that clauses name, which may be of later elements
+/// than the one that a pointer leads to.
+fn whole_object(object: &AccItem, items: &[AccItem]) -> Range<usize> {
+    let number = object.object();
+    let members = items.iter().filter(|item| number != 0 && item.object() == number && !item.is_object());
+    members
+        .map(AccItem::range_in_object)
+        .fold(object.range(), |all, member| all.start.min(member.start)..all.end.max(member.end))
+}
+
+/// What of a range is in none of others.
+fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    others.sort_by_key(|other| other.start);
+    let mut next = range.start;
+    let mut rest = Vec::new();
+    for other in others {
+        if next < other.start {
+            rest.push(next..other.start.min(range.end));
+        }
+        next = next.max(other.end);
+    }
+    if next < range.end {
+        rest.push(next..range.end);
+    }
+    rest
+}
+
+impl AccItem {
+    /// The number of the object that it is a member of, or that it is; 0: of none.
+    fn object(&self) -> u32 {
+        self.flags >> flag::OBJECT_SHIFT
+    }
+
+    /// Whether it is an object of which clauses may have named members.
+    pub fn is_object(&self) -> bool {
+        self.flags & flag::OBJECT != 0
+    }
+
+    /// Whether clauses have named all of the object that the construct uses.
+    fn is_named(&self) -> bool {
+        self.flags & flag::NAMED != 0
+    }
+
+    fn range(&self) -> Range<usize> {
+        let begin = self.begin.addr();
+        begin..begin.saturating_add(self.bytes)
+    }
+
+    /// What of the object it is: itself, or the pointer that leads to it.
+    fn range_in_object(&self) -> Range<usize> {
+        if self.pointer.is_null() {
+            return self.range();
+        }
+        let begin = self.pointer.addr();
+        begin..begin + size_of::<usize>()
+    }
+}
+
 /// The pointer of an item, and what it points to.
 fn pointer(item: &AccItem, kind: MapKind, label: Label) -> Item {
     let base = item.pointer.addr();
@@ -176,4 +270,21 @@ fn pointer(item: &AccItem, kind: MapKind, label: Label) -> Item {
         unsafe { item.pointer.as_ref() }.map_or(0, |pointer| pointer.addr())
     };
     Item { base, begin, size: size_of::<usize>(), kind, label }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_an_object_is_what_no_clause_names() {
+        let rest = |named: &[(usize, usize)]| {
+            let named = named.iter().map(|&(start, end)| start..end).collect();
+            between(8..40, named).into_iter().map(|range| (range.start, range.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(rest(&[]), [(8, 40)]);
+        assert_eq!(rest(&[(24, 32), (8, 12), (10, 16)]), [(16, 24), (32, 40)]);
+        assert_eq!(rest(&[(0, 9), (30, 50)]), [(9, 30)]);
+        assert_eq!(rest(&[(8, 40)]), []);
+    }
 }

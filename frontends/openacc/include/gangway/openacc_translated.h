@@ -9,8 +9,9 @@ enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GA
 enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
   __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE };
-enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32 };
-/* Members of one object have one number. */
+enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
+  __GANGWAY_ACC_NAMED = 64 };
+/* Members of one object have one number, and the object has it, too. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */
 struct __gangway_acc_site { const char *source; unsigned construct; };

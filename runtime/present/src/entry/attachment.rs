@@ -101,6 +101,14 @@ impl<'t> EntryRef<'t> {
         }
     }
 
+    /// Whether [sealing](Self::seal) one of the two seals both.
+    #[cold]
+    #[must_use]
+    pub fn seals_with(self, other: Self) -> bool {
+        self == other
+            || self.block().is_some_and(|block| other.block().is_some_and(|its| std::ptr::eq(block, its)))
+    }
+
     /// Takes the attachments that others have left to the construct which fills the entry.
     #[cold]
     #[must_use]

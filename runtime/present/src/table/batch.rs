@@ -286,7 +286,7 @@ mod tests {
 
     /// Ends them as the construct does that has made them.
     fn remove(table: &PresentTable, entries: &[EntryRef<'_>]) {
-        let Some(block) = entries.first().and_then(|entry| entry.pin_block()) else { return };
+        let Some(block) = entries.first().and_then(|entry| entry.pin_block(usize::MAX)) else { return };
         let ready = table.begin_ready(Point::EndOf(StreamRef::fake(1)), entries.len());
         for entry in entries {
             entry.set_ready(ready);

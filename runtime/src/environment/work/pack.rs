@@ -26,7 +26,7 @@ use crate::events;
 use crate::items::Item;
 use crate::map_kind::MapKind;
 use gangway_backend::{DevicePtr, poison};
-use gangway_present::{BlockRef, EntryRef, PartOfBlock};
+use gangway_present::{BlockRef, EntryRef, Label, PartOfBlock};
 use std::ops::Range;
 
 mod landing;
@@ -43,8 +43,9 @@ pub(in crate::environment) const LARGEST_PART: usize = 4 << 10;
 /// Bytes of a block, at most. What does not fit in is copied by itself.
 const LARGEST_BLOCK: usize = 64 << 10;
 
-/// Uses that a block begins with: one of the construct, and one for each entry there can be.
-const USES: usize = 1 + LARGEST_BLOCK / ALIGNMENT;
+/// Uses that a block begins with: one of the construct, and one for each entry there can be. Members of a
+/// structure stand as close as in it.
+const USES: usize = 1 + LARGEST_BLOCK;
 
 /// The block of a construct.
 #[derive(Default)]
@@ -169,6 +170,53 @@ impl Pack {
         self.used = part.storage.0 - self.base;
     }
 
+    /// Storage for members of a structure, from `begin` on the host for so many bytes, of which that many entries
+    /// are about to be made: in the block, or in one of their own.
+    ///
+    /// # Errors
+    /// The device has failed, or has no memory.
+    pub(in crate::environment) fn room_for_members(
+        &mut self,
+        construct: &Construct,
+        begin: usize,
+        size: usize,
+        entries: usize,
+    ) -> Result<Room> {
+        // They keep the alignment that they have on the host.
+        let padding = begin % ALIGNMENT;
+        let taken = padding + size;
+        // In a queue, see `part_for_entry`.
+        let storage = if construct.is_queued() { None } else { self.room(construct, taken)? };
+        if let (Some(block), Some(DevicePtr(storage))) = (self.block, storage) {
+            self.uses -= entries;
+            return Ok(Room { block, first: DevicePtr(storage + padding), is_own: false });
+        }
+        let bytes = taken + ALIGNMENT;
+        let memory = match construct.allocate_block(bytes)? {
+            Some(memory) => memory,
+            None => construct.allocate(begin, bytes, false, Label::NONE)?,
+        };
+        let block = construct.table().begin_block(memory, bytes, entries);
+        let first = memory.0.next_multiple_of(ALIGNMENT) + padding;
+        Ok(Room { block, first: DevicePtr(first), is_own: true })
+    }
+
+    /// Takes back what was to be so many members', the last that there was room for.
+    #[cold]
+    pub(in crate::environment) fn take_members_back(
+        &mut self,
+        construct: &mut Construct,
+        room: &Room,
+        entries: usize,
+    ) -> Result<()> {
+        if room.is_own {
+            return construct.leave_block(room.block, entries);
+        }
+        self.uses += entries;
+        self.used = (room.first.0 - self.base) / ALIGNMENT * ALIGNMENT;
+        Ok(())
+    }
+
     /// What of the block is in use.
     #[inline]
     pub(in crate::environment) fn in_use(&self) -> usize {
@@ -209,7 +257,8 @@ impl Pack {
 
     #[cold]
     fn adopt(&mut self, entry: EntryRef<'static>) {
-        let Some(block) = entry.pin_block() else { return };
+        // That of a structure may be too large to be fetched in one copy.
+        let Some(block) = entry.pin_block(LARGEST_BLOCK + ALIGNMENT) else { return };
         let (DevicePtr(base), size) = block.range();
         (self.block, self.uses) = (Some(block), 1);
         // Nothing of it is to be sent.
@@ -235,6 +284,16 @@ impl Pack {
             None => Ok(()),
         }
     }
+}
+
+/// Storage for members of a structure.
+pub(in crate::environment) struct Room {
+    /// The block that it is part of, of which each member has a use.
+    pub(in crate::environment) block: BlockRef<'static>,
+    /// Where the first member is.
+    pub(in crate::environment) first: DevicePtr,
+    /// The block is the members' alone.
+    is_own: bool,
 }
 
 /// What is sent with the block.

@@ -125,8 +125,8 @@ impl Unpublished {
                 continue;
             }
             while !entry.seal() {
-                let those = if is_part { &*self.own } else { std::slice::from_ref(filling) };
-                write_left(those, &mut write)?;
+                let those = self.own.iter().map(|filling| filling.entry);
+                write_left(those.filter(|other| other.seals_with(entry)), &mut write)?;
             }
             sealed |= is_part;
         }
@@ -164,10 +164,10 @@ impl Unpublished {
 
 #[cold]
 fn write_left<E>(
-    filling: &[Filling],
+    entries: impl Iterator<Item = EntryRef<'static>>,
     write: &mut impl FnMut(&Attachment, Label) -> Result<(), E>,
 ) -> Result<(), E> {
-    for Filling { entry, .. } in filling {
+    for entry in entries {
         for attachment in entry.take_left() {
             write(&attachment, entry.label())?;
         }
