@@ -23,7 +23,7 @@ fn engine(execution: Execution) -> Arc<Engine> {
         device: 0,
         workers: 1,
         check: false,
-        races: false,
+        races: None,
         execution,
         cache: None,
         stack: 1 << 20,

@@ -47,7 +47,7 @@ impl Setup {
             device: 0,
             workers,
             check: false,
-            races: false,
+            races: None,
             execution: Execution::CompiledOnly,
             cache: None,
             stack: 1 << 14,

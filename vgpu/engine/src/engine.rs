@@ -12,7 +12,7 @@ use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{AtOnce, Interpreter, Job, Pool, provided};
+use crate::run::{AtOnce, Interpreter, Job, Pool, Race, provided};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -24,8 +24,8 @@ pub struct Options {
     pub workers: usize,
     /// Check every access to the byte.
     pub check: bool,
-    /// Look for races.
-    pub races: bool,
+    /// Look for races, and tell these of them.
+    pub races: Option<Listeners>,
     pub execution: Execution,
     /// Where compiled code is kept for others who load the same module, if anywhere.
     pub cache: Option<Arc<CodeCache>>,
@@ -49,6 +49,15 @@ pub enum Execution {
     CompiledOnly,
     /// The interpreter.
     Interpreted,
+}
+
+/// Who hears of races.
+#[derive(Clone, Copy, Debug)]
+pub struct Listeners {
+    /// What of the program is at an address of the device, in words.
+    pub name: fn(u64) -> Option<String>,
+    /// Hears of each pair of instructions once, when the launch has ended.
+    pub tell: fn(&Race),
 }
 
 /// Races that have been found, in all.
@@ -89,9 +98,9 @@ impl Engine {
     #[must_use]
     pub fn new(options: Options) -> Arc<Self> {
         // Accesses that are watched go where they are checked.
-        let check = options.check || options.races;
+        let check = options.check || options.races.is_some();
         let device = Arc::new(Device::new(options.device, check, options.heap));
-        let races = options.races.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
+        let races = options.races.map(|_| gangway_races::Device::new(gangway_device_memory::BASE));
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine {
@@ -175,7 +184,7 @@ impl Engine {
             job.room.workspace = Some(self.device.workspace().map_err(failed)?);
         }
         let job = self.pool.run(job);
-        job.tell_races();
+        job.tell_races(self.options.races);
         job.ending.result()
     }
 

@@ -12,7 +12,7 @@ fn launch(execution: Execution) -> Result<(), (Reason, String)> {
         device: 0,
         workers: 1,
         check: false,
-        races: false,
+        races: None,
         execution,
         cache: None,
         stack: 1 << 12,

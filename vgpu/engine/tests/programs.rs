@@ -27,7 +27,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
         device: 0,
         workers: 2,
         check,
-        races: false,
+        races: None,
         execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 16,

@@ -172,6 +172,9 @@ impl Block {
     /// A warp reads or writes a word in a way that others may go by: it is strong.
     pub fn hand_on(&mut self, access: &Access, order: Order, reads: bool) {
         let number = self.number;
+        // Before PTX had an order for each operation, compilers took atomic ones to have both.
+        let ordered = self.lockstep && reads && access.write;
+        let order = if ordered { Order { acquire: true, release: true } } else { order };
         let (Some(member), Some(launch)) = (self.members.get_mut(access.warp), &self.launch) else { return };
         if order.release || order.acquire {
             launch.fences();

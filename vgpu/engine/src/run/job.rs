@@ -11,10 +11,10 @@ use super::grid::Grid;
 use super::handout::Handout;
 use super::kernel::LaunchedKernel;
 use super::order::Order;
+use super::race::Race;
 use super::room::Room;
-use super::watch;
+use crate::engine::Listeners;
 use crate::launch::KernelLaunch;
-use crate::output;
 use crate::program::Program;
 
 /// A launch. The launching thread keeps it, and what it points to, until no worker is at it.
@@ -78,9 +78,11 @@ impl Job {
     }
 
     /// Tells the races that have been found, when all blocks have ended.
-    pub fn tell_races(&self) {
+    pub fn tell_races(&self, listeners: Option<Listeners>) {
         for finding in self.races.iter().flat_map(|races| races.end()) {
-            output::complain(&watch::text(&finding, &self.extent));
+            if let Some(listeners) = listeners {
+                (listeners.tell)(&Race::of(&finding, &self.extent, listeners.name));
+            }
         }
     }
 

@@ -1,12 +1,9 @@
 //! A block whose accesses are watched for races.
 
-use std::fmt::Write as _;
-
-use gangway_device_memory::{Space, is_device_address};
-use gangway_races::{Access, Block, Example, Finding, Order, Place, Side};
+use gangway_device_memory::is_device_address;
+use gangway_races::{Access, Block, Order, Place};
 use rustc_hash::FxHashMap;
 
-use super::extent::Extent;
 use super::job::Job;
 use super::place::place;
 use crate::abi::Warp;
@@ -89,52 +86,4 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
         instruction: found.instruction.unwrap_or_default(),
         source: found.source,
     }
-}
-
-/// What is said of a race.
-pub(super) fn text(finding: &Finding, extent: &Extent) -> String {
-    let Finding { earlier, later, address, shared, count } = finding;
-    let between = match (earlier.example.thread, later.example.thread) {
-        (Some((one, _)), Some((other, _))) if one == other => "threads of a block",
-        (Some(_), Some(_)) => "threads of two blocks",
-        _ => "threads of two kernels that run at the same time",
-    };
-    let at = match (shared, Space::get()) {
-        (true, _) => format!("byte {address} of the block's shared memory"),
-        (false, Ok(space)) => format!("{address:#x}, {}", space.describe(*address)),
-        (false, Err(_)) => format!("{address:#x}"),
-    };
-    let mut text = format!("gangway: race: nothing orders two accesses of {between}, at {at}\n");
-    for (word, side) in [("first", earlier), ("then", later)] {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "  {word}: {}", access(side, extent));
-    }
-    let kernel = &later.place.kernel;
-    let _ = match count {
-        1 => writeln!(text, "  in kernel '{kernel}', once"),
-        count => writeln!(text, "  in kernel '{kernel}', {count} times in its first launch with it"),
-    };
-    text
-}
-
-fn access(side: &Side, extent: &Extent) -> String {
-    let Side { place, example: Example { write, strong, thread } } = side;
-    let what = match (write, strong) {
-        (true, true) => "an atomic or volatile write",
-        (false, true) => "an atomic or volatile read",
-        (true, false) => "a write",
-        (false, false) => "a read",
-    };
-    let by = thread.map_or_else(
-        || "by another kernel".to_owned(),
-        |(block, thread)| {
-            let ([a, b, c], [x, y, z]) = (extent.place(block.into()), extent.thread(thread));
-            format!("by thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
-        },
-    );
-    let at = match &place.source {
-        Some((file, line, column)) => format!(" at {file}:{line}:{column}"),
-        None => format!(" in '{}'", place.function),
-    };
-    format!("{what} {by}{at}, instruction {}", place.instruction)
 }

@@ -2,7 +2,9 @@
 
 pub mod attribute;
 pub mod leaks;
+pub mod names;
 mod races;
+mod suppressed;
 
 use std::sync::{Arc, OnceLock};
 
@@ -112,6 +114,12 @@ impl Device {
         self.config.check.memory
     }
 
+    /// Whether variables have memory of their own, so that each access is told by what it is of.
+    #[must_use]
+    pub fn tells_names(&self) -> bool {
+        self.config.check.race
+    }
+
     /// Lets all devices use the host's memory, unless the user has said that they must not.
     pub fn share_host() {
         let forbidden = |device: &Self| device.config.unified == Some(false);
@@ -172,7 +180,7 @@ impl Device {
                 device: self.ordinal,
                 workers: self.config.workers,
                 check: self.config.check.memory,
-                races: self.config.check.race,
+                races: self.config.check.race.then_some(races::LISTENERS),
                 execution: self.config.execution,
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
