@@ -136,6 +136,7 @@ impl Device for CudaDevice {
             pooled_memory: !self.shared.properties.checks_memory,
             stream_ordered_memory: self.shared.properties.pools,
             packed_transfers: !self.shared.properties.checks_memory,
+            mapping_notices: self.shared.properties.wants_names,
             pinned_staging: true,
             peer_copy: true,
             host_calls: HostCalls::Channel { rings: self.rings.is_some() },

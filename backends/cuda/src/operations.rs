@@ -4,8 +4,20 @@
 use crate::driver::types::Address;
 use crate::shared::Shared;
 use crate::stream::Stream;
-use gangway_backend::{ArgumentTable, Completion, DevicePtr, Error, EventHandle, Launch, Result};
+use gangway_backend::{
+    ArgumentTable, Completion, DevicePtr, Error, EventHandle, Launch, RangeChange, RangeNotice, Result,
+};
 use std::sync::Arc;
+
+/// The variable that a range is.
+fn in_words(notice: &RangeNotice) -> String {
+    let name = notice.variable.name.map_or_else(|| "what is mapped".to_owned(), |name| format!("`{name}`"));
+    let place = notice
+        .variable
+        .location
+        .map_or_else(String::new, |at| format!(" (declared at {}:{})", at.file, at.line));
+    format!("{name} of {} bytes{place}", notice.size)
+}
 
 /// A stream of a device.
 pub(crate) struct OpenStream {
@@ -158,6 +170,14 @@ impl gangway_backend::Stream for OpenStream {
                 completion.cancel();
                 Err(error)
             }
+        }
+    }
+
+    fn host_range(&self, notice: RangeNotice) {
+        if let RangeChange::Mapped(storage) = notice.change
+            && let Some(gpu) = self.device.context.driver.virtual_gpu
+        {
+            gpu.name(storage.0 as Address, notice.size, &in_words(&notice));
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Properties {
     pub pools: bool,
     /// Each access is checked to the byte: every variable is to have memory of its own.
     pub checks_memory: bool,
+    /// Its driver tells of memory by the variables that it is of.
+    pub wants_names: bool,
     pub managed_memory: bool,
     /// Bytes of memory.
     pub memory: usize,
@@ -55,6 +57,7 @@ impl Properties {
             pageable_memory: attribute(Attribute::PageableMemoryAccess) != 0,
             pools: attribute(Attribute::MemoryPools) != 0,
             checks_memory: driver.virtual_gpu.is_some_and(|gpu| gpu.checks_memory(device)),
+            wants_names: driver.virtual_gpu.is_some_and(|gpu| gpu.wants_names(device)),
             managed_memory: attribute(Attribute::ManagedMemory) != 0,
             memory,
         }

@@ -164,6 +164,28 @@ fn what_was_not_copied_to_the_device_is_no_number() {
     assert!(output.said().contains(" numbers, "), "the program sees numbers: {output}");
 }
 
+/// A race is told with both lines and the variable; a loop without one is not.
+#[test]
+fn a_race_names_the_variable_and_both_lines() {
+    let program = build("race", "sm_80");
+    let check = [("GANGWAY_VGPU_CHECK", "race")];
+    run(&program, &["right"], &check, true).printed("done\n");
+    let said = run(&program, &["right"], &check, true).said().to_owned();
+    assert!(!said.contains("race"), "{said}");
+    let output = run(&program, &["wrong"], &check, true);
+    let said = output.said();
+    for part in [
+        "race: nothing orders two accesses of threads of a block, to 8 bytes into `values[0:count + 1]` of 808 bytes",
+        "race.cpp:8), ",
+        "  first: a read by thread (0, 0, 0) of block (0, 0, 0) at ",
+        "race.cpp:10:",
+        "  then:  a write by thread (1, 0, 0) of block (0, 0, 0) at ",
+        "found races of 1 pair of instructions",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+}
+
 /// The error of a kernel that has used what is not its own names the variable.
 #[test]
 fn a_fault_names_the_variable() {

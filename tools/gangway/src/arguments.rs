@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell as CompletionShell;
 
+use crate::checks::{self, Checks};
 use crate::devices::DeviceNames;
 use crate::exit;
 use crate::reports::{ReportChoice, ReportForms};
@@ -86,6 +87,14 @@ pub struct Run {
     #[command(flatten)]
     pub settings: Settings,
 
+    /// With --check, the exit status where something was found and the program's own is 0 [default: 1]
+    #[arg(long, value_name = "N", requires = "check")]
+    pub check_exit: Option<u8>,
+
+    /// With --check, write what was found to this file, as SARIF 2.1, which tools for code review read
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "check")]
+    pub sarif: Option<PathBuf>,
+
     /// What runs the device half of a program that GCC built [default: gangway, if it has all
     /// that the program calls]
     #[arg(long, value_name = "NAME")]
@@ -115,6 +124,19 @@ pub struct Settings {
     /// `vgpu` is the virtual GPU, `none` leaves all to the host; `gangway info` lists the others.
     #[arg(long, value_name = "NAME", value_parser = DeviceNames)]
     pub device: Option<String>,
+
+    /// Look for mistakes while the program runs
+    ///
+    /// CHECKS is a list with commas between: `memory` (accesses beside and behind what is mapped, new memory
+    /// that is read, and memory that is not freed), `race` (accesses of threads that nothing orders; on the virtual
+    /// GPU), or `all`.
+    #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "all",
+          value_parser = checks::named)]
+    pub check: Option<Checks>,
+
+    /// With --check, say nothing of what a line of this file fits, such as `race:heat.c:17`
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "check")]
+    pub suppress: Option<PathBuf>,
 
     /// Print a table of kernels and transfers when the program ends
     ///

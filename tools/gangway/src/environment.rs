@@ -43,6 +43,15 @@ pub fn variables(settings: &Settings) -> Result<Vec<(&'static str, OsString)>, F
     if let Some(file) = &settings.trace {
         variables.push(("GANGWAY_TRACE", writable(file)?));
     }
+    if let Some(checks) = settings.check {
+        variables.extend(checks.variables());
+    }
+    if let Some(file) = &settings.suppress {
+        let file = file
+            .canonicalize()
+            .map_err(|error| Failure::new(NOT_STARTED, format!("cannot read {}: {error}", file.display())))?;
+        variables.push(("GANGWAY_CHECK_SUPPRESS", file.into_os_string()));
+    }
     Ok(variables)
 }
 

@@ -33,6 +33,7 @@
 #![deny(unsafe_code)]
 
 mod arguments;
+mod checks;
 mod compile;
 mod compilers;
 mod crash_place;

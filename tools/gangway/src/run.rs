@@ -1,7 +1,7 @@
 //! `gangway run`: executes a program with Gangway's library in front of the stock one.
 //!
 //! The program replaces this process, so signals, terminal and exit status are its own
-//! without anything in between.
+//! without anything in between. Only with `--check` this process stays, to tell by its exit status what was found.
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,8 +11,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::arguments::Run;
+use crate::checks;
 use crate::environment::{self, prepended, search_path};
-use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library::{self, Libraries};
 use crate::program::{self, Route};
 use crate::variables;
@@ -71,7 +72,15 @@ pub fn run(options: &Run) -> Outcome {
     if !list.is_empty() {
         command.env("LD_PRELOAD", list.join(OsStr::new(":")));
     }
-    let error = command.exec();
+    let error = match options.settings.check {
+        Some(_) => {
+            match checks::run(command, options.check_exit.unwrap_or(FAILURE), options.sarif.as_deref()) {
+                Ok(outcome) => return outcome,
+                Err(error) => error,
+            }
+        }
+        None => command.exec(),
+    };
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
     // The file is there, so this is its interpreter or loader.
     let hint = if code == NOT_FOUND { " (its interpreter or loader is missing)" } else { "" };

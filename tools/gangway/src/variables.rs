@@ -43,7 +43,12 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_VGPU_WORKERS", "threads that kernels run on (default: one a processor)"),
     ("GANGWAY_VGPU_KERNELS", "kernels that each runs at once, 1 to 128 (default: as many as there are)"),
     ("GANGWAY_VGPU_UNIFIED", "1: kernels use the host's memory; 0: not even where the program requires it"),
-    ("GANGWAY_VGPU_CHECK", "memory: check every access of a kernel to the byte, and leaks"),
+    (
+        "GANGWAY_VGPU_CHECK",
+        "memory: check every access of a kernel to the byte, and leaks; race: look for accesses that nothing orders",
+    ),
+    ("GANGWAY_CHECK_SUPPRESS", "a file with lines such as race:heat.c:17, of which nothing is said"),
+    ("GANGWAY_CHECK_LOG", "a file that gets a line of JSON for each race"),
     ("GANGWAY_VGPU_TRACE", "1 or a file: count and time the calls of the driver API"),
     ("GANGWAY_VGPU_CACHE", "where compiled kernels are kept; 0: nowhere"),
     ("GANGWAY_VGPU_ENGINE", "compiler, compiler-only or interpreter: how kernels run"),

@@ -47,6 +47,7 @@ impl Setup {
             device: 0,
             workers,
             check: false,
+            races: None,
             execution: Execution::CompiledOnly,
             cache: None,
             stack: 1 << 14,

@@ -12,7 +12,7 @@ use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{AtOnce, Interpreter, Job, Pool, provided};
+use crate::run::{AtOnce, Interpreter, Job, Pool, Race, provided};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -24,6 +24,8 @@ pub struct Options {
     pub workers: usize,
     /// Check every access to the byte.
     pub check: bool,
+    /// Look for races, and tell these of them.
+    pub races: Option<Listeners>,
     pub execution: Execution,
     /// Where compiled code is kept for others who load the same module, if anywhere.
     pub cache: Option<Arc<CodeCache>>,
@@ -49,12 +51,45 @@ pub enum Execution {
     Interpreted,
 }
 
+/// Who hears of races.
+#[derive(Clone, Copy, Debug)]
+pub struct Listeners {
+    /// What of the program is at an address of the device, in words.
+    pub name: fn(u64) -> Option<String>,
+    /// Hears of each pair of instructions once, when the launch has ended.
+    pub tell: fn(&Race),
+}
+
+/// Races that have been found, in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Races {
+    /// Pairs of instructions.
+    pub places: usize,
+    pub count: u64,
+    /// Launches and blocks that were not looked at.
+    pub unseen: u64,
+}
+
+impl Races {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Races {
+            places: self.places + other.places,
+            count: self.count + other.count,
+            unseen: self.unseen + other.unseen,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Engine {
     device: Arc<Device>,
     options: Options,
     stack: AtomicU64,
     interpreter: Interpreter,
+    /// Where accesses are watched.
+    races: Option<Arc<gangway_races::Device>>,
     pool: Pool,
     at_once: AtOnce,
 }
@@ -62,7 +97,10 @@ pub struct Engine {
 impl Engine {
     #[must_use]
     pub fn new(options: Options) -> Arc<Self> {
-        let device = Arc::new(Device::new(options.device, options.check, options.heap));
+        // Accesses that are watched go where they are checked.
+        let check = options.check || options.races.is_some();
+        let device = Arc::new(Device::new(options.device, check, options.heap));
+        let races = options.races.map(|_| gangway_races::Device::new(gangway_device_memory::BASE));
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine {
@@ -70,6 +108,7 @@ impl Engine {
             options,
             stack,
             interpreter: Interpreter::default(),
+            races,
             pool,
             at_once: AtOnce::default(),
         })
@@ -105,7 +144,7 @@ impl Engine {
         let before = crate::compiled();
         let stack = self.stack.load(Ordering::Relaxed);
         // The launch hears why it cannot be compiled, if so.
-        let _ = Job::new(launch, stack, self.options.workers as u32, None).compile();
+        let _ = Job::new(launch, stack, self.options.workers as u32, None, None).compile();
         crate::compiled() != before
     }
 
@@ -130,10 +169,11 @@ impl Engine {
 
     fn run(&self, launch: &KernelLaunch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
         if self.options.execution == Execution::Interpreted {
+            self.races.iter().for_each(|races| races.lose());
             return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
-        let mut job =
-            Job::new(launch, self.stack.load(Ordering::Relaxed), self.options.workers as u32, stop.clone());
+        let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
+        let mut job = Job::new(launch, stack, workers, stop.clone(), self.races.as_ref());
         if let Err(refusal) = job.compile() {
             return self.fall_back(launch, &refusal, stop.as_deref());
         }
@@ -143,7 +183,18 @@ impl Engine {
             };
             job.room.workspace = Some(self.device.workspace().map_err(failed)?);
         }
-        self.pool.run(job).ending.result()
+        let job = self.pool.run(job);
+        job.tell_races(self.options.races);
+        job.ending.result()
+    }
+
+    /// What races have been found, where they are looked for.
+    #[must_use]
+    pub fn races(&self) -> Option<Races> {
+        self.races.as_ref().map(|races| {
+            let (places, count) = races.found();
+            Races { places, count, unseen: races.lost() }
+        })
     }
 
     /// Runs a kernel that the compiler refuses.
@@ -155,6 +206,7 @@ impl Engine {
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
         let noted = fall_back::note(launch, refusal);
+        self.races.iter().for_each(|races| races.lose());
         match self.options.execution {
             Execution::Compiled | Execution::Interpreted => {
                 self.interpreter.launch(&self.device, launch, stop)

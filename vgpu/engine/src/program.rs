@@ -1,10 +1,12 @@
 //! A module in device memory, ready to be launched from.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gangway_device_memory::{AllocationKind, Error};
-use gangway_ptx::{Function, Linkage, Module, StateSpace};
+use gangway_ptx::{Function, Linkage, Module, StateSpace, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
@@ -13,6 +15,7 @@ use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places};
 
 /// A loaded module. Dropping it frees its variables.
 pub struct Program {
+    id: u64,
     module: Arc<Module>,
     kernels: Vec<Kernel>,
     names: FxHashMap<Box<str>, KernelId>,
@@ -24,9 +27,15 @@ pub struct Program {
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
+    /// Where variables of the device runtime are, device memory and offsets in shared memory: what is between
+    /// its functions is not the program's.
+    runtimes: Vec<Range<u64>>,
     /// Holds the variables' memory.
     _memory: Vec<Held>,
 }
+
+/// What names of the device runtime's variables have in them: its crate's name, mangled.
+const RUNTIME: &str = "11gangway_gpu";
 
 /// What runs a kernel.
 struct Entry {
@@ -103,6 +112,13 @@ impl Program {
             let (size, managed) = (variable.size().unwrap_or(0), variable.managed);
             globals.insert(variable.name.clone(), Global { address, size, constant, managed });
         }
+        let of_runtime = |variable: &Variable| variable.name.contains(RUNTIME);
+        let placed = module.variables.iter().zip(&places.placement.variables);
+        let mut runtimes: Vec<Range<u64>> = placed
+            .filter(|(variable, _)| of_runtime(variable))
+            .map(|(variable, &address)| address..address + variable.size().unwrap_or(0))
+            .collect();
+        runtimes.sort_by_key(|range| range.start);
         let (symbols, bodies) = load::symbol_table(&module, &places);
         let source = Source {
             module: module.clone(),
@@ -114,7 +130,9 @@ impl Program {
             provided,
         };
         let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         Ok(Program {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             module,
             kernels,
             names,
@@ -124,8 +142,22 @@ impl Program {
             functions: Functions::new(source, cache),
             shared: places.placement.shared,
             device: device.clone(),
+            runtimes,
             _memory: memory,
         })
+    }
+
+    /// Different for each program of the process.
+    #[must_use]
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Whether an address, or an offset in shared memory, is of a variable of Gangway's device runtime.
+    #[must_use]
+    pub(crate) fn is_runtimes(&self, address: u64) -> bool {
+        let behind = self.runtimes.partition_point(|range| range.start <= address);
+        behind.checked_sub(1).is_some_and(|before| self.runtimes[before].contains(&address))
     }
 
     #[must_use]

@@ -39,6 +39,7 @@ fn main() {
             device: 0,
             workers: 2,
             check,
+            races: None,
             execution,
             cache: None,
             stack: 1 << 16,

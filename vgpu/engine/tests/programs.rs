@@ -27,6 +27,7 @@ fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
         device: 0,
         workers: 2,
         check,
+        races: None,
         execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 16,

@@ -17,6 +17,7 @@ fn launch() {
         device: 0,
         workers: 2,
         check: false,
+        races: None,
         execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 14,

@@ -47,6 +47,7 @@ fn ends_when_told(execution: Execution, text: &str) {
         device: 0,
         workers: 2,
         check: false,
+        races: None,
         execution,
         cache: None,
         stack: 1 << 14,

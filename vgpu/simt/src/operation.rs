@@ -208,6 +208,10 @@ pub struct Access {
     pub space: Space,
     /// Whether others may be waited for with it.
     pub strong: bool,
+    /// Whether what others have published with it is known behind it, and whether it publishes what has been
+    /// done before.
+    pub acquire: bool,
+    pub release: bool,
     /// It is said that the address is the same in all lanes.
     pub uniform: bool,
 }

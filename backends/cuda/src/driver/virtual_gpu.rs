@@ -17,7 +17,12 @@ struct Table {
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
     runtimes_memory: extern "C" fn(address: Address),
     requires_unified_memory: extern "C" fn(),
+    wants_names: extern "C" fn(device: DeviceNumber) -> bool,
+    name_memory: NameMemory,
 }
+
+/// Says what memory at an address is, and how many bytes of it.
+type NameMemory = extern "C" fn(address: Address, size: u64, name: &Text);
 
 /// Has a function called, with an argument, again and again while warps of any device wait.
 pub(crate) type WhenWarpsWait = extern "C" fn(listener: extern "C" fn(*mut c_void), context: *mut c_void);
@@ -126,9 +131,21 @@ pub(crate) struct VirtualGpu {
     checks_memory: extern "C" fn(device: DeviceNumber) -> bool,
     runtimes_memory: extern "C" fn(address: Address),
     requires_unified_memory: extern "C" fn(),
+    wants_names: extern "C" fn(device: DeviceNumber) -> bool,
+    name_memory: NameMemory,
 }
 
 impl VirtualGpu {
+    /// Whether a device's reports want to know which variables its memory is of.
+    pub(crate) fn wants_names(&self, device: DeviceNumber) -> bool {
+        (self.wants_names)(device)
+    }
+
+    /// Says of which variable so many bytes at an address are.
+    pub(crate) fn name(&self, address: Address, size: usize, name: &str) {
+        (self.name_memory)(address, size as u64, &Text { bytes: name.as_ptr(), size: name.len() });
+    }
+
     /// Whether each access of a device's kernels is checked to the byte.
     pub(crate) fn checks_memory(&self, device: DeviceNumber) -> bool {
         (self.checks_memory)(device)
@@ -186,6 +203,8 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         checks_memory,
         runtimes_memory,
         requires_unified_memory,
+        wants_names,
+        name_memory,
         ..
     } = table;
     Some(VirtualGpu {
@@ -195,5 +214,7 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         checks_memory,
         runtimes_memory,
         requires_unified_memory,
+        wants_names,
+        name_memory,
     })
 }

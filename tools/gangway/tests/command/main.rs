@@ -1,5 +1,6 @@
 //! The `gangway` command as a user runs it, on programs that stock compilers make.
 
+mod check;
 mod compile;
 mod crash_place;
 mod env;

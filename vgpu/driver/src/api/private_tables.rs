@@ -15,7 +15,7 @@ use gangway_engine::Facts;
 
 use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule};
 use crate::objects::context;
-use crate::objects::device::{Device, leaks};
+use crate::objects::device::{Device, leaks, names};
 use crate::objects::process::report::report;
 use crate::objects::process::{faults, state, trace};
 use crate::objects::program::module::Module;
@@ -35,12 +35,17 @@ struct Table {
     /// Tells why a kernel has failed and with it the context, once: calls a function with an
     /// argument. Answers whether it has.
     take_fault: extern "C" fn(context: CUcontext, receive: Receive, argument: *mut c_void) -> bool,
-    /// Whether each access of a device's kernels is checked to the byte.
+    /// Whether each access of a device's kernels is checked to the byte: each variable is to have memory of its
+    /// own.
     checks_memory: extern "C" fn(device: CUdevice) -> bool,
     /// The runtime keeps what it has allocated at an address.
     runtimes_memory: extern "C" fn(address: CUdeviceptr),
     /// The program requires that devices use the host's memory.
     requires_unified_memory: extern "C" fn(),
+    /// Whether reports of a device want to know which variables its memory is of.
+    wants_names: extern "C" fn(device: CUdevice) -> bool,
+    /// So many bytes at an address are of a variable.
+    name_memory: extern "C" fn(address: CUdeviceptr, size: u64, name: &Text),
 }
 
 static TABLE: Table = Table {
@@ -52,6 +57,8 @@ static TABLE: Table = Table {
     checks_memory,
     runtimes_memory,
     requires_unified_memory,
+    wants_names,
+    name_memory,
 };
 
 type Receive = extern "C" fn(argument: *mut c_void, fault: &KernelFault);
@@ -98,7 +105,17 @@ struct KernelFault {
 }
 
 extern "C" fn checks_memory(device: CUdevice) -> bool {
-    Device::get(device).is_ok_and(Device::checks)
+    Device::get(device).is_ok_and(|device| device.checks() || device.tells_names())
+}
+
+extern "C" fn wants_names(device: CUdevice) -> bool {
+    Device::get(device).is_ok_and(Device::tells_names)
+}
+
+extern "C" fn name_memory(address: CUdeviceptr, size: u64, name: &Text) {
+    // SAFETY: the runtime has so many bytes there during the call.
+    let name = unsafe { std::slice::from_raw_parts(name.bytes, name.size) };
+    names::put(address, size, String::from_utf8_lossy(name).into_owned());
 }
 
 extern "C" fn runtimes_memory(address: CUdeviceptr) {

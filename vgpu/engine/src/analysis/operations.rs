@@ -352,6 +352,8 @@ fn accessed(access: meaning::MemoryAccess) -> Access {
         count: access.vector,
         space: space(access.space),
         strong: access.strong,
+        acquire: access.order.acquire,
+        release: access.order.release,
         uniform: access.uniform,
     }
 }

@@ -45,6 +45,8 @@ impl Emitter<'_, '_> {
             space: In::of(access.space),
             strong: access.strong,
             check: self.unit.check,
+            acquire: access.acquire,
+            release: access.release,
             operation: None,
         };
         self.number(access.bits())
@@ -263,13 +265,10 @@ impl Emitter<'_, '_> {
         let address = self.address(&atomic.address);
         address.store(&mut self.builder, self.warp, field!(addresses));
         self.pass(&values);
+        // Its order is known of the opcode.
         let access = Described {
-            size: ty.size() as u8,
-            count: 1,
-            space: In::of(atomic.space),
-            strong: false,
-            check: self.unit.check,
             operation: Operation::of(atomic),
+            ..Described::plain(ty.size() as u8, In::of(atomic.space), self.unit.check)
         };
         let access = self.number(access.bits());
         let running = self.running(guard);

@@ -196,10 +196,7 @@ impl Emitter<'_, '_> {
     }
 
     fn own_access(&mut self, ty: Scalar) -> Value {
-        let size = ty.size() as u8;
-        let access =
-            Access { size, count: 1, space: Space::Local, strong: false, check: false, operation: None };
-        self.number(access.bits())
+        self.number(Access::plain(ty.size() as u8, Space::Local, false).bits())
     }
 
     /// The code of a function for the lanes that run: the converged flavour if those are all.

@@ -45,6 +45,9 @@ impl<'a> Emitter<'a, '_> {
             }
             Kind::Fence => {
                 self.builder.ins().fence();
+                if self.unit.check {
+                    self.call(Helper::Fence, &[]);
+                }
             }
             Kind::Sleep => {
                 // Others have their turn at the next step back.
@@ -297,7 +300,10 @@ impl<'a> Emitter<'a, '_> {
     /// Has lanes exchange something, those that run the block.
     fn collective(&mut self, exchange: &Exchange, guard: Option<&Predicate>) {
         match exchange.operator {
-            Exchanged::Nothing => return,
+            Exchanged::Nothing => {
+                let running = self.running(guard);
+                return self.synchronize(running);
+            }
             Exchanged::Vote(vote) => return self.vote(exchange, vote, guard),
             Exchanged::Shuffle(mode) if self.shuffle(exchange, mode, guard) => return,
             // A helper has the values of all lanes.
@@ -325,7 +331,7 @@ impl<'a> Emitter<'a, '_> {
     pub fn exchange(&mut self, exchange: &Exchange, inputs: &[Input], guard: Option<&Predicate>) {
         let running = self.running(guard);
         match (exchange.operator, inputs) {
-            (Exchanged::Nothing, _) => {}
+            (Exchanged::Nothing, _) => self.synchronize(running),
             (Exchanged::Vote(vote), [Input::Predicate(holds), ..]) => {
                 let holds = holds.bits(&mut self.builder);
                 let result = self.ballot(vote, holds, running);
@@ -336,6 +342,13 @@ impl<'a> Emitter<'a, '_> {
                 let (opcode, wide) = (self.number(exchange.opcode.into()), self.number(wide));
                 self.call(Helper::Collective, &[opcode, running, wide]);
             }
+        }
+    }
+
+    /// In check mode, tells that lanes have waited for each other.
+    fn synchronize(&mut self, lanes: Value) {
+        if self.unit.check {
+            self.call(Helper::Synchronize, &[lanes]);
         }
     }
 

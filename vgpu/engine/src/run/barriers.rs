@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 
 use super::barrier::{Arrival, BARRIERS, Barrier};
+use super::job::Job;
+use super::watch::Watch;
 use crate::support::{Arrivals, Ticket};
 
 /// What the warps of a block share.
@@ -16,6 +18,8 @@ pub(crate) struct Barriers {
     alive: Cell<u32>,
     /// Whether one has been completed since the scheduler last looked.
     completed: Cell<bool>,
+    /// Where the block is watched for races.
+    watch: RefCell<Option<Box<Watch>>>,
 }
 
 impl Barriers {
@@ -26,6 +30,23 @@ impl Barriers {
         }
         self.alive.set(threads);
         self.completed.set(false);
+    }
+
+    /// The block of a launch that starts is watched, if that is asked for.
+    pub fn watch(&self, job: &Job, block: [u32; 3]) {
+        let mut watch = self.watch.borrow_mut();
+        if job.races.is_none() {
+            *watch = None;
+        } else {
+            watch.get_or_insert_default().start(job, block);
+        }
+    }
+
+    /// What the watch of the block is told, if it is watched.
+    pub fn tell(&self, tell: impl FnOnce(&mut Watch)) {
+        if let Some(watch) = &mut *self.watch.borrow_mut() {
+            tell(watch);
+        }
     }
 
     /// Lanes of a warp come to one of them: what they wait for, and whether they are the last.

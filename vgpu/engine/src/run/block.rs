@@ -106,6 +106,7 @@ impl Block {
     ) -> Result<(), FaultKind> {
         self.assign(device, job)?;
         self.barriers.start(job.extent.threads);
+        self.barriers.watch(job, block);
         // At the end of the memory, so that what runs over it comes to pages without access.
         let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
         let shared = shared - job.room.shared.next_multiple_of(256);

@@ -121,7 +121,8 @@ unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, 
                 let own = parameters.map(|parameter| parameter[lane]);
                 let device = host.job().program().device();
                 let answer = {
-                    let mut services = Lane { warp, lane, device };
+                    let races = host.job().races.as_deref();
+                    let mut services = Lane { warp, lane, device, races };
                     call(builtin, &own[..sizes.len()], &caller, &mut services)
                 };
                 match answer {
@@ -152,6 +153,8 @@ struct Lane<'a> {
     warp: &'a Warp,
     lane: usize,
     device: &'a Device,
+    /// Where accesses are watched.
+    races: Option<&'a gangway_races::Launch>,
 }
 
 impl Services for Lane<'_> {
@@ -170,7 +173,11 @@ impl Services for Lane<'_> {
     }
 
     fn allocate(&mut self, size: u64) -> Result<u64, FaultKind> {
-        Ok(self.device.heap_allocate(size))
+        let address = self.device.heap_allocate(size);
+        if let Some(races) = self.races {
+            races.device().forget(address, size);
+        }
+        Ok(address)
     }
 
     fn free(&mut self, address: u64) -> Result<(), FaultKind> {

@@ -61,6 +61,13 @@ impl Extent {
         [number % width, number / width % height, number / (width * height)].map(|side| side as u32)
     }
 
+    /// The number of a block in the grid.
+    #[must_use]
+    pub fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [width, height, _] = self.grid.map(u64::from);
+        u64::from(x) + width * (u64::from(y) + height * u64::from(z))
+    }
+
     /// The block behind a block.
     #[must_use]
     pub fn after(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {

@@ -38,6 +38,11 @@ impl Grid {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The one that whoever comes next waits for.
+    pub fn generation(&self) -> u64 {
+        self.lock().generation
+    }
+
     /// Threads come; the generation that they wait for to pass.
     pub fn arrive(&self, threads: u32) -> u64 {
         let mut state = self.lock();

@@ -11,7 +11,9 @@ use super::grid::Grid;
 use super::handout::Handout;
 use super::kernel::LaunchedKernel;
 use super::order::Order;
+use super::race::Race;
 use super::room::Room;
+use crate::engine::Listeners;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 
@@ -29,14 +31,28 @@ pub(crate) struct Job {
     pub handout: Handout,
     pub grid: Grid,
     pub ending: Ending,
+    /// Where accesses are watched for races.
+    pub races: Option<Arc<gangway_races::Launch>>,
 }
+
+/// The first processor whose lanes do not go together without being told to: code for older ones relies on
+/// that (CUDA C++ Programming Guide, "Independent thread scheduling").
+const INDEPENDENT_LANES: u16 = 70;
 
 impl Job {
     #[must_use]
-    pub fn new(launch: &KernelLaunch<'_>, stack: u64, workers: u32, stop: Option<Arc<AtomicBool>>) -> Self {
+    pub fn new(
+        launch: &KernelLaunch<'_>,
+        stack: u64,
+        workers: u32,
+        stop: Option<Arc<AtomicBool>>,
+        races: Option<&Arc<gangway_races::Device>>,
+    ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let (extent, order) = (Extent::new(launch.grid, launch.block), Order::of(launch));
+        let (extent, order) = (Extent::new(launch.grid, launch.block), Order::of(launch, races.is_some()));
         let blocks = extent.blocks();
+        let lockstep = launch.program.module().target.processor < INDEPENDENT_LANES;
+        let races = races.and_then(|device| device.launch(blocks, extent.warps() as u32, lockstep));
         Job {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             workers,
@@ -45,6 +61,7 @@ impl Job {
             handout: Handout::new(blocks, workers, order.straight),
             grid: Grid::new(launch.cooperative, blocks * u64::from(extent.threads)),
             ending: Ending::new(stop),
+            races,
             extent,
             order,
         }
@@ -58,6 +75,15 @@ impl Job {
     /// Makes the kernel's own code; why there is none, if so.
     pub fn compile(&mut self) -> Result<(), FaultKind> {
         self.kernel.compile(self.extent.has_whole_warps())
+    }
+
+    /// Tells the races that have been found, when all blocks have ended.
+    pub fn tell_races(&self, listeners: Option<Listeners>) {
+        for finding in self.races.iter().flat_map(|races| races.end()) {
+            if let Some(listeners) = listeners {
+                (listeners.tell)(&Race::of(&finding, &self.extent, listeners.name));
+            }
+        }
     }
 
     /// The next block that no worker has, and how many from there on the caller gets.

@@ -15,8 +15,9 @@ pub(crate) struct Order {
 
 impl Order {
     #[must_use]
-    pub fn of(launch: &KernelLaunch<'_>) -> Self {
-        let straight = launch.program.is_straight(launch.kernel) && !launch.cooperative;
+    pub fn of(launch: &KernelLaunch<'_>, watched: bool) -> Self {
+        // Who watches a block sees its warps beside each other.
+        let straight = launch.program.is_straight(launch.kernel) && !launch.cooperative && !watched;
         let [width, height, depth] = launch.block;
         // Blocks that have shared memory would have the same.
         let shared = launch.program.describe(launch.kernel).static_shared + launch.shared;

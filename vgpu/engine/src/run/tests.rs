@@ -68,7 +68,7 @@ impl Bench {
             parameters: &argument.to_le_bytes(),
             cooperative,
         };
-        let mut job = Job::new(&launch, 1024, 4, None);
+        let mut job = Job::new(&launch, 1024, 4, None, None);
         job.compile().expect("code");
         job
     }

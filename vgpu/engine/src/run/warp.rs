@@ -23,7 +23,7 @@ use super::time::Time;
 use super::wait::Wait;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
-use crate::support::{Arrivals, Host, Ticket};
+use crate::support::{Arrivals, Host, Noted, Ticket};
 use crate::unified::Made;
 
 /// What a barrier takes, in the time of warps that are kept abreast.
@@ -121,11 +121,15 @@ impl WarpHost {
     pub fn grid_barrier(&self, warp: &mut Warp, lanes: u32) {
         self.note_exits(warp.exited);
         let grid = &self.job().grid;
+        let index = self.index.get();
+        // Before it comes, as the last to come lets all others go.
+        self.barriers().tell(|watch| watch.block.arrive_at_grid(index, grid.generation()));
         let generation = grid.arrive(lanes.count_ones());
         while !grid.passed(generation) {
             self.wait.begin_for_grid(generation);
             self.suspend(warp, Pause::Waits);
         }
+        self.barriers().tell(|watch| watch.block.pass_grid(index, generation, !warp.exited));
     }
 }
 
@@ -153,6 +157,18 @@ impl Host for WarpHost {
         Made { address, size, write }.tell(job.kernel.name(), pc, source);
     }
 
+    fn note_access(&self, warp: &Warp, noted: Noted) {
+        self.barriers().tell(|watch| watch.note(self.job(), warp, self.index.get(), noted));
+    }
+
+    fn note_fence(&self) {
+        self.barriers().tell(|watch| watch.block.fence(self.index.get()));
+    }
+
+    fn note_meeting(&self, warp: &Warp, lanes: u32) {
+        self.barriers().tell(|watch| watch.block.synchronize(self.index.get(), lanes, !warp.exited));
+    }
+
     fn turn(&self, warp: &mut Warp) {
         self.note_exits(warp.exited);
         self.suspend(warp, Pause::Turn);
@@ -170,6 +186,7 @@ impl Host for WarpHost {
         self.time.meet(&mut warp.fuel, BARRIER);
         let arrival = Arrival { warp: self.index.get(), lanes, gone: self.counted.get(), holds, count };
         let (ticket, complete) = self.barriers().arrive(barrier, arrival);
+        self.barriers().tell(|watch| watch.block.arrive(arrival.warp, barrier, ticket.generation, lanes));
         if complete {
             // The lane that comes last lets the others go first. GCC's OpenACC code has the first
             // warp broadcast through memory that the others may still be reading from: with
@@ -181,8 +198,11 @@ impl Host for WarpHost {
         ticket
     }
 
-    fn passed(&self, _warp: &mut Warp, ticket: Ticket) -> Option<Arrivals> {
-        self.barriers().crossed(ticket)
+    fn passed(&self, warp: &mut Warp, ticket: Ticket) -> Option<Arrivals> {
+        let arrivals = self.barriers().crossed(ticket)?;
+        let (index, alive) = (self.index.get(), !warp.exited);
+        self.barriers().tell(|watch| watch.block.pass(index, ticket.barrier, ticket.generation, alive));
+        Some(arrivals)
     }
 
     fn wait(&self, warp: &mut Warp, _lanes: u32) {

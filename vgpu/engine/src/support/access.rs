@@ -6,6 +6,7 @@ use super::own;
 use super::place::{Access, Space, place};
 use super::pointers::{Pointers, pointers};
 use super::rows::last_lane;
+use super::watch;
 use crate::abi::Warp;
 
 /// Loads for the lanes of `mask` from the warp's `addresses` to its `values`, zero-extended.
@@ -44,6 +45,7 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
                     Ok(from) => from,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
+                watch::loads(warp, lane, access, from);
                 let same = last.replace((from, lane)).filter(|&(other, _)| other == from);
                 for index in 0..usize::from(access.count) {
                     if let Some((_, other)) = same {
@@ -139,6 +141,10 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
+                if access.check {
+                    let bytes = stored(warp, lane, access);
+                    watch::stores(warp, lane, access, to, &bytes[..access.bytes().min(32) as usize]);
+                }
                 for index in 0..usize::from(access.count) {
                     let to = to.wrapping_add(index * usize::from(access.size));
                     let values = &warp.values[index];
@@ -152,6 +158,17 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
             }
         });
     }
+}
+
+/// The bytes that a lane stores, one element after the other.
+fn stored(warp: &Warp, lane: usize, access: Access) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let size = usize::from(access.size).clamp(1, 8);
+    for (element, values) in bytes.chunks_exact_mut(size).zip(&warp.values).take(access.count.into()) {
+        let value = if size == 8 { values[lane] } else { narrow(values)[lane].into() };
+        element.copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+    bytes
 }
 
 #[cfg(test)]

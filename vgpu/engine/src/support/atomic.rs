@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use gangway_interpreter::{FaultKind, combine};
 use gangway_ptx::Meaning;
-use gangway_ptx::meaning::Atomic;
+use gangway_ptx::meaning::{Atomic, MemoryOrder};
 
 use super::helper::{fault, run, spin};
 use super::lanes::{each_lane, lanes, narrow, narrow_mut, value};
 use super::operation::{OnWords, Operating, Operation};
 use super::place::{Access, Space, narrow_address, place};
 use super::pointers::{Pointers, Seen, pointers};
+use super::watch;
 use crate::abi::Warp;
 
 const ORDER: Ordering = Ordering::SeqCst;
@@ -40,11 +41,14 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                 return;
             }
             let wide = access.size == 8;
+            let MemoryOrder { acquire, release } = atomic.order;
+            let access = Access { acquire, release, ..access };
             for lane in lanes(mask) {
                 let to = match place(warp, lane, access, warp.addresses[lane], true) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
+                watch::exchanges(warp, lane, access, to);
                 let b = value(&warp.values[0], wide, lane);
                 let c = value(&warp.values[1], wide, lane);
                 let old = one(to, atomic, b, c);

@@ -3,11 +3,14 @@
 
 use gangway_interpreter::exchange;
 use gangway_ptx::Meaning;
-use gangway_ptx::meaning::Exchange;
+use gangway_ptx::meaning::{Exchange, ExchangeOperation};
 
 use super::compute::leave_results;
 use super::lanes::lanes;
 use crate::abi::Warp;
+
+/// `bar.warp.sync`
+const MEET: Meaning = Meaning::Exchange(Exchange { op: ExchangeOperation::Meet, sync: true });
 
 /// In place of a barrier's generation: the lane waits at a collective instruction.
 pub(super) const MEETS: u32 = u32::MAX;
@@ -37,6 +40,10 @@ pub(super) fn exchange_all(warp: &mut Warp, all: u32) {
                 kept[lane] = new[lane];
             }
         }
+    }
+    if opcode.meaning == MEET {
+        // SAFETY: as above.
+        unsafe { warp.host() }.note_meeting(warp, all);
     }
     for lane in lanes(all) {
         warp.waiting.generation[lane] = EXCHANGED;

@@ -5,6 +5,7 @@ use gangway_interpreter::FaultKind;
 use super::helper::{fault, run};
 use super::lanes::{lanes, narrow};
 use super::place::{Access, Space, place};
+use super::watch;
 use crate::abi::Warp;
 
 /// `cp.async`: to the shared `addresses` from the global ones in `values[0]`, as many bytes as
@@ -13,14 +14,7 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
     // SAFETY: compiled code passes its warp; `place` gives places in memory that may be used.
     unsafe {
         run(warp, |warp| {
-            let access = |space, size: u64| Access {
-                size: size as u8,
-                count: 1,
-                space,
-                strong: false,
-                check: check != 0,
-                operation: None,
-            };
+            let access = |space, size: u64| Access::plain(size as u8, space, check != 0);
             for lane in lanes(mask as u32) {
                 let taken = u64::from(narrow(&warp.values[1])[lane]).min(size);
                 let source = warp.values[0][lane];
@@ -43,9 +37,12 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                     (Ok(from), Ok(to)) => {
                         let mut bytes = [0u8; 16];
                         if taken > 0 {
+                            watch::loads(warp, lane, access(Space::Global, taken), from);
                             std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), taken as usize);
                         }
-                        std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, size.min(16) as usize);
+                        let bytes = &bytes[..size.min(16) as usize];
+                        watch::stores(warp, lane, access(Space::Shared, size), to, bytes);
+                        std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
                     }
                     (Err(kind), _) | (_, Err(kind)) => fault(warp, 1 << lane, kind),
                 }

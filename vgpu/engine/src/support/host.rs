@@ -27,6 +27,22 @@ pub struct Ticket {
     pub generation: u32,
 }
 
+/// An access that a lane is about to make, of a kernel that is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Noted {
+    pub lane: usize,
+    pub place: *mut u8,
+    pub size: u64,
+    pub reads: bool,
+    pub writes: bool,
+    /// Volatile, atomic, or with an order.
+    pub strong: bool,
+    pub acquire: bool,
+    pub release: bool,
+    /// What is written is there already.
+    pub unchanged: bool,
+}
+
 pub trait Host {
     /// The module that runs.
     fn module(&self) -> &Module;
@@ -41,6 +57,15 @@ pub trait Host {
 
     /// Check mode has let a lane access the host's memory, which other devices may refuse.
     fn note_host_access(&self, _warp: &Warp, _lane: usize, _address: u64, _size: u64, _write: bool) {}
+
+    /// In check mode, a lane is about to access memory.
+    fn note_access(&self, _warp: &Warp, _noted: Noted) {}
+
+    /// In check mode, a warp has come to a fence.
+    fn note_fence(&self) {}
+
+    /// In check mode, lanes have waited for each other.
+    fn note_meeting(&self, _warp: &Warp, _lanes: u32) {}
 
     /// Lets other warps run, and fills [`Warp::fuel`] again. Called when it is spent.
     fn turn(&self, warp: &mut Warp);

@@ -112,15 +112,9 @@ fn rows(
     write: bool,
     mut each: impl FnMut(usize, *mut u8),
 ) {
-    let access = Access {
-        size: MatrixAccess::ROW as u8,
-        count: 1,
-        // No form has another.
-        space: if access.space == StateSpace::Generic { Space::Generic } else { Space::Shared },
-        strong: false,
-        check,
-        operation: None,
-    };
+    // No form has another.
+    let space = if access.space == StateSpace::Generic { Space::Generic } else { Space::Shared };
+    let access = Access::plain(MatrixAccess::ROW as u8, space, check);
     for row in 0..MatrixAccess::ROWS {
         let lane = MatrixAccess::ROWS * matrix + row;
         if mask >> lane & 1 == 0 {

@@ -30,9 +30,10 @@ mod same;
 mod schedule;
 mod space;
 mod waiting;
+mod watch;
 
 pub(crate) use frames::start;
-pub use host::{Arrivals, Host, Ticket};
+pub use host::{Arrivals, Host, Noted, Ticket};
 pub(crate) use matrix::most_bytes as most_fragment_bytes;
 pub(crate) use operation::Operation;
 pub(crate) use place::{Access, FIRST_LOCAL, Space};
@@ -93,4 +94,6 @@ helpers! {
     StackRestore = enter_stack_restore => local::stack_restore,
     CopyIn = enter_copy_in => local::copy_in,
     CopyOut = enter_copy_out => local::copy_out,
+    Fence = enter_fence => watch::fence,
+    Synchronize = enter_synchronize => watch::synchronize,
 }

@@ -58,11 +58,29 @@ pub(crate) struct Access {
     pub strong: bool,
     /// Checked to the byte.
     pub check: bool,
+    /// Known behind it is what others have published, or it publishes what has been done before.
+    pub acquire: bool,
+    pub release: bool,
     /// What an atomic one does, if that has a fast path.
     pub operation: Option<Operation>,
 }
 
 impl Access {
+    /// A load or a store without more to it.
+    #[must_use]
+    pub const fn plain(size: u8, space: Space, check: bool) -> Self {
+        Access {
+            size,
+            count: 1,
+            space,
+            strong: false,
+            check,
+            acquire: false,
+            release: false,
+            operation: None,
+        }
+    }
+
     #[must_use]
     pub fn bits(self) -> i64 {
         i64::from(self.size)
@@ -70,6 +88,8 @@ impl Access {
             | (self.space as i64) << 16
             | i64::from(self.strong) << 24
             | i64::from(self.check) << 25
+            | i64::from(self.acquire) << 26
+            | i64::from(self.release) << 27
             | self.operation.map_or(0, Operation::bits) << 32
     }
 
@@ -87,6 +107,8 @@ impl Access {
             space,
             strong: bits >> 24 & 1 != 0,
             check: bits >> 25 & 1 != 0,
+            acquire: bits >> 26 & 1 != 0,
+            release: bits >> 27 & 1 != 0,
             operation: Operation::from_bits((bits >> 32) as u8),
         }
     }

@@ -12,6 +12,7 @@ pub fn options() -> Options {
         device: 0,
         workers: 3,
         check: false,
+        races: None,
         execution: Execution::CompiledOnly,
         cache: None,
         stack: 1 << 14,

@@ -52,6 +52,7 @@ impl Engines {
                 device: 0,
                 workers: 2,
                 check: false,
+                races: None,
                 execution,
                 cache: None,
                 stack: 1 << 12,

@@ -12,6 +12,7 @@ pub struct MemoryAccess {
     /// Whether others may be waited for with it: `.volatile`, `.relaxed`, `.acquire`,
     /// `.release`, `.mmio`.
     pub strong: bool,
+    pub order: MemoryOrder,
     /// `ldu`: the address is the same in all lanes.
     pub uniform: bool,
 }
@@ -24,6 +25,13 @@ impl MemoryAccess {
     }
 }
 
+/// What an access orders before others or behind them: `.acquire`, `.release`, and `.acq_rel` for both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MemoryOrder {
+    pub acquire: bool,
+    pub release: bool,
+}
+
 /// `atom` and `red`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Atomic {
@@ -32,6 +40,7 @@ pub struct Atomic {
     pub space: StateSpace,
     /// Whether it gives what was there before, as `atom` does.
     pub returns: bool,
+    pub order: MemoryOrder,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

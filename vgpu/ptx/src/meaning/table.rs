@@ -501,11 +501,12 @@ fn access(m: &Reading<'_>, uniform: bool) -> Option<MemoryAccess> {
     // `.mmio.relaxed` has two of them, and both have to be read.
     let words = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
     let strong = words.map(|word| m.has(word)).contains(&true);
+    let order = MemoryOrder { acquire: m.has(Word::Acquire), release: m.has(Word::Release) };
     m.ignore(&[Word::Weak]);
     m.ignore(SCOPES);
     m.ignore(CACHES);
     m.ignore(AHEAD);
-    Some(MemoryAccess { ty: m.ty(0)?, vector: m.vector(), space: m.space(), strong, uniform })
+    Some(MemoryAccess { ty: m.ty(0)?, vector: m.vector(), space: m.space(), strong, order, uniform })
 }
 
 fn atomic(m: &Reading<'_>, returns: bool) -> Option<Atomic> {
@@ -523,10 +524,11 @@ fn atomic(m: &Reading<'_>, returns: bool) -> Option<Atomic> {
         (Word::Inc, Increment),
         (Word::Dec, Decrement),
     ])?;
-    // All are as strong as can be.
-    m.ignore(&[Word::Relaxed, Word::Acquire, Word::Release, Word::AcqRel, Word::Noftz]);
+    let [acquire, release, both] = [Word::Acquire, Word::Release, Word::AcqRel].map(|word| m.has(word));
+    let order = MemoryOrder { acquire: acquire || both, release: release || both };
+    m.ignore(&[Word::Relaxed, Word::Noftz]);
     m.ignore(SCOPES);
-    Some(Atomic { op, ty, space: m.space(), returns })
+    Some(Atomic { op, ty, space: m.space(), returns, order })
 }
 
 fn control(m: &Reading<'_>, control: Control) -> Meaning {

@@ -231,8 +231,9 @@ impl<'a> Line<'a> {
             None => (name, 1),
         };
         let ty = Scalar::named(name).ok_or_else(|| format!("'{name}' is no type"))?;
-        let (strong, uniform) = (self.eat("strong"), self.eat("uniform"));
-        Ok(Access { ty, count, space, strong, uniform })
+        let [strong, acquire, release, uniform] =
+            ["strong", "acquire", "release", "uniform"].map(|word| self.eat(word));
+        Ok(Access { ty, count, space, strong, acquire, release, uniform })
     }
 
     fn passed(&mut self) -> Parsed<Passed> {

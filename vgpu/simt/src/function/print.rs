@@ -136,6 +136,8 @@ impl Display for Access {
             write!(f, "x{}", self.count)?;
         }
         f.write_str(if self.strong { " strong" } else { "" })?;
+        f.write_str(if self.acquire { " acquire" } else { "" })?;
+        f.write_str(if self.release { " release" } else { "" })?;
         f.write_str(if self.uniform { " uniform" } else { "" })
     }
 }

@@ -2,6 +2,9 @@
 
 pub mod attribute;
 pub mod leaks;
+pub mod names;
+mod races;
+mod suppressed;
 
 use std::sync::{Arc, OnceLock};
 
@@ -44,11 +47,14 @@ impl Device {
                     return Vec::new();
                 }
             };
-            space.set_poison(config.check);
+            space.set_poison(config.check.memory);
             if config.unified == Some(true) {
                 space.share_host();
             }
-            if config.check {
+            if config.check.race {
+                races::watch();
+            }
+            if config.check.memory {
                 leaks::watch();
             }
             let device = |ordinal| {
@@ -105,7 +111,13 @@ impl Device {
     /// Whether accesses are checked, and leaks told.
     #[must_use]
     pub fn checks(&self) -> bool {
-        self.config.check
+        self.config.check.memory
+    }
+
+    /// Whether variables have memory of their own, so that each access is told by what it is of.
+    #[must_use]
+    pub fn tells_names(&self) -> bool {
+        self.config.check.race
     }
 
     /// Lets all devices use the host's memory, unless the user has said that they must not.
@@ -167,7 +179,8 @@ impl Device {
             let engine = Engine::new(Options {
                 device: self.ordinal,
                 workers: self.config.workers,
-                check: self.config.check,
+                check: self.config.check.memory,
+                races: self.config.check.race.then_some(races::LISTENERS),
                 execution: self.config.execution,
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
@@ -176,6 +189,11 @@ impl Device {
             engine.set_kernels_at_once(self.config.kernels);
             engine
         })
+    }
+
+    /// What runs its kernels, if any have been loaded.
+    fn started(&self) -> Option<&Engine> {
+        self.engine.get().map(|engine| &**engine)
     }
 
     /// Gives threads a larger stack, `CU_LIMIT_STACK_SIZE`. They never have less than

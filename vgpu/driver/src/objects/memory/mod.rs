@@ -13,7 +13,7 @@ use gangway_streams::Failure;
 use gangway_trace::{Kind, Span};
 
 use crate::abi::{CUcontext, Result, Status};
-use crate::objects::device::leaks;
+use crate::objects::device::{leaks, names};
 use crate::objects::process::report::report;
 use crate::objects::process::{state, trace};
 
@@ -105,6 +105,7 @@ pub fn obtain(request: &Request<'_>) -> Result<u64> {
 /// Gives memory back to the system, and the trace hears of it.
 pub fn give_back(address: u64) -> Result {
     let space = space()?;
+    names::forget(address, 1);
     let freed = if gangway_trace::enabled() { space.find(address) } else { None };
     let span = freed.as_ref().map(|freed| {
         let name = freed.name.unwrap_or("");

@@ -44,6 +44,28 @@ impl FromStr for Capability {
     }
 }
 
+/// What is checked while kernels run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Accesses, to the byte, and memory that is not freed.
+    pub memory: bool,
+    /// Accesses of threads that nothing orders.
+    pub race: bool,
+}
+
+impl Checks {
+    /// Reads a list of names with commas between.
+    fn named(text: &str) -> Option<Self> {
+        text.split(',').try_fold(Self::default(), |checks, name| match name.trim() {
+            "memory" => Some(Self { memory: true, ..checks }),
+            "race" => Some(Self { race: true, ..checks }),
+            "all" => Some(Self { memory: true, race: true }),
+            "none" | "0" => Some(checks),
+            _ => None,
+        })
+    }
+}
+
 /// What the virtual devices are like; all are alike.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -58,8 +80,8 @@ pub struct Config {
     /// Whether kernels may use all of the host's memory, `GANGWAY_VGPU_UNIFIED`; without a value they
     /// may where the program requires it.
     pub unified: Option<bool>,
-    /// Check accesses to the byte, `GANGWAY_VGPU_CHECK=memory`.
-    pub check: bool,
+    /// What is checked while kernels run, `GANGWAY_VGPU_CHECK`.
+    pub check: Checks,
     /// What runs kernels, `GANGWAY_VGPU_ENGINE`.
     pub execution: Execution,
     /// Where compiled code is kept.
@@ -145,14 +167,10 @@ impl Config {
             check: read(
                 "CHECK",
                 value("CHECK"),
-                |text| match text {
-                    "memory" => Some(true),
-                    "none" | "0" => Some(false),
-                    _ => None,
-                },
-                "a check; there is only `memory` yet",
+                Checks::named,
+                "a list of checks: `memory`, `race`, `all` or `none`",
             )
-            .unwrap_or(false),
+            .unwrap_or_default(),
             execution: read(
                 "ENGINE",
                 value("ENGINE"),
@@ -242,7 +260,10 @@ mod tests {
     fn defaults() {
         let config = with(&[]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
-        assert_eq!((config.devices, config.check, config.execution), (1, false, Execution::Compiled));
+        assert_eq!(
+            (config.devices, config.check, config.execution),
+            (1, Checks::default(), Execution::Compiled)
+        );
         assert_eq!(config.memory % GIB, 0);
         assert_eq!(config.cache, None);
         assert!(config.workers >= 1);
@@ -265,10 +286,28 @@ mod tests {
         assert_eq!(config.name, "Card");
         assert_eq!(config.capability.number(), 75);
         assert_eq!(config.memory, 512 << 20);
-        assert_eq!((config.devices, config.workers, config.check), (3, 5, true));
+        assert_eq!((config.devices, config.workers, config.check.memory), (3, 5, true));
         assert_eq!(config.kernels, 1);
         assert_eq!(config.execution, Execution::Interpreted);
         assert_eq!(config.cache, Some("/tmp/x".into()));
+    }
+
+    #[test]
+    fn checks_are_a_list() {
+        let (memory, race) = (Checks { memory: true, race: false }, Checks { memory: false, race: true });
+        let both = Checks { memory: true, race: true };
+        let none = Checks::default();
+        for (text, checks) in [
+            ("memory", memory),
+            ("race", race),
+            ("race, memory", both),
+            ("all", both),
+            ("none", none),
+            ("0", none),
+        ] {
+            assert_eq!(Checks::named(text), Some(checks), "{text}");
+        }
+        assert_eq!((Checks::named("races"), Checks::named("memory,")), (None, None));
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! `gangway run --check`.
+
+use crate::support::Workshop;
+
+const FOUND: &str = r#"{"kind":"race","message":"nothing orders them","kernel":"main:7","count":3,"sides":[
+{"what":"a write by thread 1","function":"f","instruction":"st","file":"a.c","line":7,"column":3},
+{"what":"a read by thread 2","function":"f","instruction":"ld","file":"a.c","line":9,"column":5}]}"#;
+
+/// A program that has found something, as the virtual GPU's driver tells it.
+fn finds(status: u8) -> String {
+    format!("echo '{}' >> \"$GANGWAY_CHECK_LOG\"; exit {status}", FOUND.replace('\n', ""))
+}
+
+#[test]
+fn the_status_says_that_something_was_found() {
+    let workshop = Workshop::new();
+    let status = |options: &[&str], line: &str| {
+        workshop.output(&[&["run"], options, &["--", "sh", "-c", line]].concat()).status.code()
+    };
+    assert_eq!(status(&["--check=race"], &finds(0)), Some(1));
+    assert_eq!(status(&["--check", "--check-exit", "7"], &finds(0)), Some(7));
+    assert_eq!(status(&["--check=race", "--check-exit", "0"], &finds(0)), Some(0));
+    // The program's own failure is more.
+    assert_eq!(status(&["--check=race", "--check-exit", "7"], &finds(3)), Some(3));
+    assert_eq!(status(&["--check=race"], "true"), Some(0));
+    assert_eq!(status(&["--check=race"], "kill -9 $$"), Some(137));
+}
+
+#[test]
+fn checks_are_asked_for_by_their_variables() {
+    let workshop = Workshop::new();
+    let line = "echo $GANGWAY_VGPU_CHECK $GANGWAY_CHECK $GANGWAY_CHECK_SUPPRESS";
+    let said = |options: &[&str]| {
+        workshop.output(&[&["run"], options, &["--", "sh", "-c", line]].concat()).stdout.trim().to_owned()
+    };
+    assert_eq!(said(&["--check=race"]), "race");
+    assert_eq!(said(&["--check"]), "memory,race 1");
+    workshop.write("known", "race:a.c\n");
+    let known = std::fs::canonicalize(workshop.path("known")).unwrap();
+    assert_eq!(said(&["--check=race", "--suppress", "known"]), format!("race {}", known.display()));
+}
+
+#[test]
+fn what_is_found_is_written_for_other_tools() {
+    let workshop = Workshop::new();
+    workshop.output(&["run", "--check=race", "--sarif", "found.sarif", "--", "sh", "-c", &finds(0)]);
+    let text = std::fs::read_to_string(workshop.path("found.sarif")).unwrap();
+    let sarif: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "race");
+    assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 9);
+    assert_eq!(result["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 7);
+}
+
+#[test]
+fn other_checks_are_refused_by_name() {
+    let workshop = Workshop::new();
+    let output = workshop.output(&["run", "--check=race,sync", "--", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stderr.contains("`sync` is no check"), "{}", output.stderr);
+    for lonely in [&["--check-exit", "3"], &["--sarif", "x"], &["--suppress", "x"]] {
+        let output = workshop.output(&[&["run"], &lonely[..], &["--", "true"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{lonely:?}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Kernels with a race and their twins without one: one barrier, fence or order apart.
+
+mod bench;
+
+use bench::{Bench, options};
+use gangway_engine::{Listeners, Options, Races};
+
+const LISTENERS: Listeners = Listeners { name: |_| None, tell: |race| println!("{race}") };
+
+const START: &str = "
+    .reg .u64 %base, %at, %next, %flag, %wide; .reg .u32 %i, %b, %v, %w, %s, %n; .reg .pred %p, %first;
+    .shared .align 8 .b8 mem[1024];
+    ld.param.u64 %base, [buffer]; mov.u32 %i, %tid.x; mov.u32 %b, %ctaid.x;
+    mul.wide.u32 %wide, %i, 4; add.u64 %at, %base, %wide; add.u64 %next, %at, 4; add.u64 %flag, %base, 8192;
+    mul.lo.u32 %s, %i, 4; mov.u32 %n, mem; add.u32 %s, %s, %n; setp.eq.u32 %first, %i, 0;\n";
+
+/// What is found in a kernel of blocks of so many threads.
+fn found(body: &str, blocks: u32, threads: u32) -> Races {
+    found_for("sm_80", body, blocks, threads, false)
+}
+
+fn found_for(target: &str, body: &str, blocks: u32, threads: u32, cooperative: bool) -> Races {
+    let header = format!(".version 7.8\n.target {target}\n.address_size 64\n");
+    let text = format!(".visible .entry k(.param .u64 buffer) {{ {START} {body} ret; }}");
+    let bench = Bench::of_target(Options { races: Some(LISTENERS), ..options() }, &header, &text);
+    bench.clear();
+    bench.launch(blocks, [threads, 1, 1], cooperative).unwrap_or_else(|fault| panic!("{fault}"));
+    let races = bench.engine.races().expect("they are looked for");
+    assert_eq!(races.unseen, 0);
+    races
+}
+
+#[track_caller]
+fn twins(wrong: &str, right: &str, blocks: u32, threads: u32) {
+    assert_eq!(found(right, blocks, threads), Races::default(), "the right one");
+    assert_ne!(found(wrong, blocks, threads).places, 0, "the wrong one");
+}
+
+#[test]
+fn neighbours_in_device_memory() {
+    let own = "ld.global.u32 %v, [%at]; add.u32 %v, %v, 1; st.global.u32 [%at], %v;";
+    let neighbours = "ld.global.u32 %v, [%next]; add.u32 %v, %v, 1; st.global.u32 [%at], %v;";
+    twins(neighbours, own, 1, 64);
+}
+
+#[test]
+fn a_barrier_between_warps() {
+    let with = |between: &str| {
+        format!(
+            "st.shared.u32 [%s], %i; {between} xor.b32 %v, %i, 32; mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n;
+             ld.shared.u32 %w, [%v]; st.global.u32 [%at], %w;"
+        )
+    };
+    twins(&with(""), &with("bar.sync 0;"), 3, 64);
+    // A barrier of the warp alone is none of the block.
+    twins(&with("bar.warp.sync -1;"), &with("barrier.sync 3;"), 1, 64);
+}
+
+#[test]
+fn a_barrier_before_the_memory_is_used_again() {
+    let with = |between: &str| {
+        format!(
+            "st.shared.u32 [%s], %i; bar.sync 0; xor.b32 %v, %i, 32; mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n;
+             ld.shared.u32 %w, [%v]; {between} st.shared.u32 [%s], %w;"
+        )
+    };
+    twins(&with(""), &with("bar.sync 0;"), 1, 64);
+}
+
+#[test]
+fn lanes_of_a_warp() {
+    let with = |between: &str| {
+        format!(
+            "st.shared.u32 [%s], %i; {between} xor.b32 %v, %i, 1; mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n;
+             ld.shared.u32 %w, [%v]; st.global.u32 [%at], %w;"
+        )
+    };
+    twins(&with(""), &with("bar.warp.sync -1;"), 1, 32);
+    // Shuffles and votes order no memory (PTX ISA 9.0 section 9.7.9).
+    let vote = "vote.sync.any.pred %p, %first, -1;";
+    twins(&with(vote), &with(&format!("{vote} bar.warp.sync -1;")), 1, 32);
+    // Code for processors whose lanes go together may do without.
+    assert_eq!(found_for("sm_60", &with(""), 1, 32, false), Races::default());
+}
+
+#[test]
+fn lanes_that_part_wait_for_each_other() {
+    // Only pairs wait for each other.
+    let with = |mask: &str| {
+        format!(
+            "st.shared.u32 [%s], %i; and.b32 %v, %i, 2; setp.eq.u32 %p, %v, 0; @%p bra even;
+             bar.warp.sync {mask}; bra on; even: bar.warp.sync 0x33333333; on:
+             xor.b32 %v, %i, 1; mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n; ld.shared.u32 %w, [%v];"
+        )
+    };
+    assert_eq!(found(&with("0xcccccccc"), 1, 32), Races::default());
+    let across = with("0xcccccccc").replace("xor.b32 %v, %i, 1;", "xor.b32 %v, %i, 2;");
+    assert_ne!(found(&across, 1, 32).places, 0);
+}
+
+#[test]
+fn one_value_by_many_lanes() {
+    // Of one instruction it is as if one of them had written.
+    let same = "mov.u32 %v, 7; st.global.u32 [%base], %v;";
+    let other = "st.global.u32 [%base], %i;";
+    twins(other, same, 1, 32);
+    twins(other, same, 2, 64);
+}
+
+#[test]
+fn atomic_operations() {
+    let atomic = "atom.global.add.u32 %v, [%base], 1;";
+    let plain = "ld.global.u32 %v, [%base]; add.u32 %v, %v, 1; st.global.u32 [%base], %v;";
+    twins(plain, atomic, 4, 64);
+    // One that is atomic does not help the other.
+    let mixed = "@%first atom.global.add.u32 %v, [%base], 1; @!%first ld.global.u32 %v, [%base];";
+    let both = "@%first atom.global.add.u32 %v, [%base], 1; @!%first ld.relaxed.gpu.global.u32 %v, [%base];";
+    twins(mixed, both, 1, 64);
+    let volatile = both.replace("relaxed.gpu", "volatile");
+    assert_eq!(found(&volatile, 1, 64), Races::default());
+}
+
+/// Block 0 writes and raises a flag, block 1 waits for it and reads.
+fn flag(before: &str, raise: &str, look: &str, behind: &str) -> String {
+    format!(
+        "setp.ne.u32 %p, %b, 0; @%p bra wait; st.global.u32 [%at], %i; bar.sync 0; @!%first bra end;
+         {before} mov.u32 %v, 1; {raise} bra end;
+         wait: {look} setp.eq.u32 %p, %v, 0; @%p bra wait; {behind} ld.global.u32 %w, [%next]; end:"
+    )
+}
+
+#[test]
+fn a_flag_between_blocks() {
+    let (raise, look) = ("st.relaxed.gpu.global.u32 [%flag], %v;", "ld.relaxed.gpu.global.u32 %v, [%flag];");
+    let fence = "fence.acq_rel.gpu;";
+    let right = flag(fence, raise, look, fence);
+    assert_eq!(found(&right, 2, 64), Races::default());
+    assert_ne!(found(&flag("", raise, look, fence), 2, 64).places, 0, "no fence before");
+    assert_ne!(found(&flag(fence, raise, look, ""), 2, 64).places, 0, "no fence behind");
+    let ordered =
+        flag("", "st.release.gpu.global.u32 [%flag], %v;", "ld.acquire.gpu.global.u32 %v, [%flag];", "");
+    assert_eq!(found(&ordered, 2, 64), Races::default());
+    let old = flag(
+        "membar.gl;",
+        "st.volatile.global.u32 [%flag], %v;",
+        "ld.volatile.global.u32 %v, [%flag];",
+        "membar.gl;",
+    );
+    assert_eq!(found(&old, 2, 64), Races::default());
+}
+
+#[test]
+fn a_barrier_of_the_grid() {
+    let with = |barrier: &str| {
+        format!(
+            "setp.eq.u32 %p, %b, 0; @%p st.global.u32 [%at], %i; {barrier}
+             @!%p ld.global.u32 %w, [%next];"
+        )
+    };
+    // Made by hand: all blocks count, and wait until all have.
+    let counted = "bar.sync 0; @!%first bra through; fence.acq_rel.gpu; atom.global.add.u32 %v, [%flag], 1;
+         again: ld.relaxed.gpu.global.u32 %v, [%flag]; setp.lt.u32 %p, %v, 2; @%p bra again; fence.acq_rel.gpu;
+         through: bar.sync 0; setp.eq.u32 %p, %b, 0;";
+    twins(&with("bar.sync 0;"), &with(counted), 2, 64);
+}
+
+#[test]
+fn copies_that_go_on_meanwhile() {
+    let with = |barrier: &str| {
+        format!(
+            "cp.async.ca.shared.global [%s], [%at], 4; cp.async.wait_all; {barrier} xor.b32 %v, %i, 32;
+             mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n; ld.shared.u32 %w, [%v];"
+        )
+    };
+    twins(&with(""), &with("bar.sync 0;"), 1, 64);
+}
+
+#[test]
+fn launches_one_after_the_other_do_not_race() {
+    let text = format!(".visible .entry k(.param .u64 buffer) {{ {START} st.global.u32 [%at], %i; ret; }}");
+    let bench = Bench::new(Options { races: Some(LISTENERS), ..options() }, &text);
+    for threads in [64, 32, 128] {
+        bench.launch(1, [threads, 1, 1], false).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    assert_eq!(bench.engine.races(), Some(Races::default()));
+}
+
+#[test]
+fn who_does_not_look_finds_nothing() {
+    let text = format!(".visible .entry k(.param .u64 buffer) {{ {START} st.global.u32 [%base], %i; ret; }}");
+    let bench = Bench::new(options(), &text);
+    bench.launch(2, [64, 1, 1], false).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(bench.engine.races(), None);
+}

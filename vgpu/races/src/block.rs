@@ -1,0 +1,359 @@
+//! A block that runs: what its warps know, and the check of each access. One thread of the host runs it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use crate::LANES;
+use crate::cell::{CLOCKS, Cell};
+use crate::device::{Handed, Launch};
+use crate::finding::{Example, Key};
+use crate::known::{Clocks, Known};
+use crate::shadow::{WORD, Word};
+use crate::warp::Warp;
+
+/// An access of one lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    pub warp: usize,
+    pub lane: usize,
+    /// In shared memory the offset.
+    pub address: u64,
+    pub size: u64,
+    pub shared: bool,
+    pub write: bool,
+    /// Volatile, atomic, or with an order.
+    pub strong: bool,
+    /// What is written is there already.
+    pub unchanged: bool,
+    /// The instruction: [`Device::site`](crate::Device::site).
+    pub site: u16,
+}
+
+/// How an access orders others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    pub acquire: bool,
+    pub release: bool,
+}
+
+/// What a warp knows beside its own lanes.
+#[derive(Debug)]
+struct Member {
+    own: Warp,
+    /// Of each warp of the block, itself included, the clock up to which it is known.
+    knows: Vec<u32>,
+    others: Arc<Known>,
+    /// What the last fence has published.
+    fenced: Option<Arc<Known>>,
+    /// What has been read, and is known behind the next fence.
+    read: Option<Arc<Known>>,
+    /// The barriers that it has passed last: number and how often that had been complete.
+    passed: FxHashMap<u32, u32>,
+}
+
+/// Who has come to a barrier.
+#[derive(Debug, Default)]
+struct Meeting {
+    generation: u32,
+    knows: Vec<u32>,
+    others: Arc<Known>,
+    /// Of each warp the lanes that have come.
+    lanes: Vec<u32>,
+}
+
+/// A block that runs. Kept from block to block.
+#[derive(Debug, Default)]
+pub struct Block {
+    launch: Option<Arc<Launch>>,
+    number: u32,
+    first: u32,
+    members: Vec<Member>,
+    /// The meetings of barriers, the last two of each.
+    meetings: FxHashMap<u32, [Meeting; 2]>,
+    shared: Vec<Word>,
+    /// What is handed on with words of shared memory.
+    handed: Handed,
+    /// Lanes go together without being told to.
+    lockstep: bool,
+    /// A clock has come to its end.
+    lost: bool,
+}
+
+impl Block {
+    /// A block of a launch starts, with so many warps and bytes of shared memory.
+    pub fn start(&mut self, launch: &Arc<Launch>, number: u64, warps: usize, shared: u64) {
+        self.launch = Some(launch.clone());
+        self.lockstep = launch.lockstep;
+        // A launch has no more blocks than threads.
+        self.number = number as u32;
+        self.first = launch.first(self.number);
+        self.members.clear();
+        self.members.resize_with(warps, || Member::new(warps));
+        self.meetings.clear();
+        self.handed.clear();
+        self.lost = false;
+        self.shared.iter_mut().for_each(|word| word.clear());
+        self.shared.resize_with((shared / WORD + 1) as usize, Word::default);
+    }
+
+    /// Lanes of a warp wait for each other; `alive` have not exited.
+    pub fn synchronize(&mut self, warp: usize, lanes: u32, alive: u32) {
+        if let Some(member) = self.members.get_mut(warp) {
+            member.own.synchronize(lanes, alive);
+        }
+    }
+
+    /// Lanes come to a barrier that has been complete so often.
+    pub fn arrive(&mut self, warp: usize, barrier: u32, generation: u32, lanes: u32) {
+        let warps = self.members.len();
+        let Some(member) = self.members.get_mut(warp) else { return };
+        // A barrier is a fence for its block. What one thread has read there others rely on behind it, as where the
+        // last block of a grid is found by a counter (NVIDIA's `threadFenceReduction`).
+        if let Some(read) = member.read.take() {
+            member.learn(self.number, warp, &read);
+        }
+        let meetings = self.meetings.entry(barrier).or_default();
+        let meeting = &mut meetings[generation as usize % 2];
+        if meeting.generation != generation || meeting.lanes.len() != warps {
+            *meeting =
+                Meeting { generation, knows: vec![0; warps], lanes: vec![0; warps], ..Meeting::default() };
+        }
+        meeting.lanes[warp] |= lanes;
+        member.knows[warp] = member.own.tick();
+        raise(&mut meeting.knows, &member.knows);
+        meeting.others = Known::joined(&meeting.others, &member.others);
+    }
+
+    /// A warp goes on from a barrier that has been complete so often before; `alive` have not exited.
+    pub fn pass(&mut self, warp: usize, barrier: u32, generation: u32, alive: u32) {
+        let Some(member) = self.members.get_mut(warp) else { return };
+        let Some(meetings) = self.meetings.get(&barrier) else { return };
+        let meeting = &meetings[generation as usize % 2];
+        if meeting.generation != generation || meeting.lanes.len() <= warp {
+            return;
+        }
+        if member.passed.insert(barrier, generation) == Some(generation) {
+            return;
+        }
+        member.own.synchronize(meeting.lanes[warp], alive);
+        raise(&mut member.knows, &meeting.knows);
+        member.others = Known::joined(&member.others, &meeting.others);
+    }
+
+    /// A warp comes to the barrier of the whole grid, which has been complete so often.
+    pub fn arrive_at_grid(&mut self, warp: usize, generation: u64) {
+        let number = self.number;
+        let (Some(member), Some(launch)) = (self.members.get_mut(warp), &self.launch) else { return };
+        launch.arrive(generation, &member.publish(number, warp));
+    }
+
+    /// A warp goes on from the barrier of the whole grid.
+    pub fn pass_grid(&mut self, warp: usize, generation: u64, alive: u32) {
+        let number = self.number;
+        let (Some(member), Some(launch)) = (self.members.get_mut(warp), &self.launch) else { return };
+        member.own.synchronize(alive, alive);
+        member.learn(number, warp, &launch.arrived(generation));
+    }
+
+    /// A warp's fence: what it knows is published with what it writes from now on, and what it has read is
+    /// known.
+    pub fn fence(&mut self, warp: usize) {
+        let number = self.number;
+        let (Some(member), Some(launch)) = (self.members.get_mut(warp), &self.launch) else { return };
+        launch.fences();
+        if let Some(read) = member.read.take() {
+            member.learn(number, warp, &read);
+        }
+        member.fenced = Some(member.publish(number, warp));
+    }
+
+    /// A warp reads or writes a word in a way that others may go by: it is strong.
+    pub fn hand_on(&mut self, access: &Access, order: Order, reads: bool) {
+        let number = self.number;
+        // Before PTX had an order for each operation, compilers took atomic ones to have both.
+        let ordered = self.lockstep && reads && access.write;
+        let order = if ordered { Order { acquire: true, release: true } } else { order };
+        let (Some(member), Some(launch)) = (self.members.get_mut(access.warp), &self.launch) else { return };
+        if order.release || order.acquire {
+            launch.fences();
+        } else if !launch.has_fences() {
+            return;
+        }
+        let published = match order.release && access.write {
+            true => Some(member.publish(number, access.warp)),
+            false => member.fenced.clone().filter(|_| access.write),
+        };
+        let mut guard;
+        let handed = if access.shared {
+            &mut self.handed
+        } else {
+            guard = launch.handed(access.address);
+            &mut *guard
+        };
+        let there = handed.get(&access.address).cloned();
+        if access.write {
+            // An atomic operation goes on what was published before it; a store begins anew.
+            let next = match (&there, published) {
+                (Some(there), Some(published)) if reads => Some(Known::joined(there, &published)),
+                (Some(there), None) if reads => Some(there.clone()),
+                (_, published) => published,
+            };
+            match next {
+                Some(next) => handed.insert(access.address, next),
+                None => handed.remove(&access.address),
+            };
+        }
+        let Some(there) = there.filter(|_| reads) else { return };
+        if order.acquire {
+            member.learn(number, access.warp, &there);
+        } else {
+            let read = member.read.get_or_insert_with(Arc::default);
+            *read = Known::joined(read, &there);
+        }
+    }
+
+    /// Looks at an access, and notes it.
+    pub fn access(&mut self, access: &Access) {
+        let (Some(launch), Some(member)) = (&self.launch, self.members.get_mut(access.warp)) else { return };
+        if self.lost {
+            return;
+        }
+        let clock = member.own.clock();
+        if clock >= CLOCKS {
+            self.lost = true;
+            launch.device.lose();
+            return;
+        }
+        member.own.act();
+        let thread = self.first + (access.warp * LANES + access.lane) as u32;
+        let end = access.address + access.size;
+        let mut address = access.address;
+        while address < end {
+            let base = address & !(WORD - 1);
+            let next = end.min(base + WORD);
+            let mask = ((1u32 << (next - base)) - (1u32 << (address - base))) as u8;
+            let (site, strong) = (access.site, access.strong);
+            let own = Cell { thread, clock, site, mask, strong, unanimous: false };
+            let word = if access.shared {
+                self.shared.get((base / WORD) as usize)
+            } else {
+                launch.device.shadow.word(base)
+            };
+            if let Some(word) = word {
+                let view =
+                    View { launch, number: self.number, lockstep: self.lockstep, members: &self.members };
+                view.look(access, word, own, base);
+            }
+            address = next;
+        }
+    }
+}
+
+/// What is asked when an access is looked at.
+struct View<'b> {
+    launch: &'b Launch,
+    number: u32,
+    lockstep: bool,
+    members: &'b [Member],
+}
+
+impl View<'_> {
+    fn look(&self, access: &Access, word: &Word, own: Cell, address: u64) {
+        let at = |cell: &AtomicU64| Cell::from_bits(cell.load(Ordering::Relaxed));
+        let note = |earlier: Cell, wrote: bool| {
+            let key = Key { earlier: earlier.site, later: own.site, shared: access.shared };
+            let side = |cell: Cell, write| Example {
+                write,
+                strong: cell.strong,
+                thread: self.launch.thread(cell.thread),
+            };
+            self.launch.findings().add(key, address, side(earlier, wrote), side(own, access.write));
+        };
+        if let Some(write) = at(&word.write)
+            && self.races(write, own, access)
+        {
+            // Threads that write one value by one instruction do what one of them would: compilers let them
+            // do what one of them would have to hand on. They may read it, too.
+            if access.write && access.unchanged && write.site == own.site && write.mask == own.mask {
+                word.write.store(Cell { unanimous: true, ..write }.bits(), Ordering::Relaxed);
+                return;
+            }
+            if access.write || !write.unanimous {
+                note(write, true);
+            }
+        }
+        if access.write {
+            for read in word.reads.iter().filter_map(at) {
+                if self.races(read, own, access) {
+                    note(read, false);
+                }
+            }
+            word.write.store(own.bits(), Ordering::Relaxed);
+            return;
+        }
+        // The place of an own read, or one that all later accesses know if they know this one.
+        let replaced = |cell: &&AtomicU64| at(cell).is_none_or(|other| self.is_ordered(other, own, access));
+        let place = word.reads.iter().find(replaced).unwrap_or(&word.reads[1]);
+        place.store(own.bits(), Ordering::Relaxed);
+    }
+
+    fn races(&self, other: Cell, own: Cell, access: &Access) -> bool {
+        other.mask & own.mask != 0 && !(other.strong && own.strong) && !self.is_ordered(other, own, access)
+    }
+
+    /// Whether an access that came first comes before this one.
+    fn is_ordered(&self, other: Cell, own: Cell, access: &Access) -> bool {
+        if other.thread == own.thread {
+            return true;
+        }
+        let Some((block, thread)) = self.launch.thread(other.thread) else {
+            return self.launch.comes_before(other.thread);
+        };
+        let member = &self.members[access.warp];
+        let (warp, lane) = (thread as usize / LANES, thread as usize % LANES);
+        if block != self.number {
+            return member.others.has(block, warp, other.clock);
+        }
+        if warp == access.warp {
+            return self.lockstep || member.own.knows(access.lane, lane, other.clock);
+        }
+        other.clock <= member.knows[warp]
+    }
+}
+
+impl Member {
+    fn new(warps: usize) -> Self {
+        Member {
+            own: Warp::new(),
+            knows: vec![0; warps],
+            others: Arc::default(),
+            fenced: None,
+            read: None,
+            passed: FxHashMap::default(),
+        }
+    }
+
+    /// What the warp of a block knows and has done, for others.
+    fn publish(&mut self, block: u32, warp: usize) -> Arc<Known> {
+        self.knows[warp] = self.own.tick();
+        let clocks: Clocks = self.knows.as_slice().into();
+        let mut known = Known::clone(&self.others);
+        known.add(block, &clocks);
+        Arc::new(known)
+    }
+
+    /// Takes in what others have published.
+    fn learn(&mut self, block: u32, warp: usize, known: &Arc<Known>) {
+        if let Some(clocks) = known.of(block) {
+            raise(&mut self.knows, clocks);
+            self.own.learn(clocks[warp]);
+        }
+        self.others = Known::joined(&self.others, known);
+    }
+}
+
+fn raise(known: &mut [u32], by: &[u32]) {
+    known.iter_mut().zip(by).for_each(|(known, &by)| *known = by.max(*known));
+}

@@ -1,0 +1,72 @@
+//! An access as the shadow keeps it: 64 bits, zero where there was none.
+
+/// Threads of all launches that are under way, numbered from 1.
+pub const THREADS: u32 = 1 << 26;
+/// What a warp's clock counts to; blocks that get there are not looked at any more.
+pub const CLOCKS: u32 = 1 << 17;
+/// Instructions that a launch tells apart; the last number stands for all others.
+pub const SITES: u16 = 1 << 14;
+
+/// An access to a word of four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub thread: u32,
+    pub clock: u32,
+    /// The instruction.
+    pub site: u16,
+    /// The bytes.
+    pub mask: u8,
+    /// Volatile, atomic, or with an order: two such accesses race with nobody but plain ones.
+    pub strong: bool,
+    /// Others have written the same by the same instruction.
+    pub unanimous: bool,
+}
+
+impl Cell {
+    #[must_use]
+    pub fn bits(self) -> u64 {
+        u64::from(self.thread) << 38
+            | u64::from(self.clock) << 21
+            | u64::from(self.site) << 7
+            | u64::from(self.mask & 15) << 3
+            | u64::from(self.strong) << 2
+            | u64::from(self.unanimous) << 1
+            | 1
+    }
+
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        (bits != 0).then_some(Cell {
+            thread: (bits >> 38) as u32,
+            clock: (bits >> 21) as u32 & (CLOCKS - 1),
+            site: (bits >> 7) as u16 & (SITES - 1),
+            mask: (bits >> 3) as u8 & 15,
+            strong: bits >> 2 & 1 != 0,
+            unanimous: bits >> 1 & 1 != 0,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_it_comes_back() {
+        let cells = [
+            Cell { thread: 1, clock: 0, site: 0, mask: 15, strong: false, unanimous: true },
+            Cell {
+                thread: THREADS - 1,
+                clock: CLOCKS - 1,
+                site: SITES - 1,
+                mask: 8,
+                strong: true,
+                unanimous: false,
+            },
+        ];
+        for cell in cells {
+            assert_eq!(Cell::from_bits(cell.bits()), Some(cell));
+        }
+        assert_eq!(Cell::from_bits(0), None);
+    }
+}

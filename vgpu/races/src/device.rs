@@ -1,0 +1,238 @@
+//! The launches of a device, and what their blocks hand on to each other.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::cell::{SITES, THREADS};
+use crate::finding::{Finding, Findings, Place, Told};
+use crate::known::Known;
+use crate::shadow::Shadow;
+
+/// A device: its memory's shadow, and which launches are under way.
+#[derive(Debug)]
+pub struct Device {
+    pub(crate) shadow: Shadow,
+    launches: Mutex<Launches>,
+    sites: Mutex<Sites>,
+    /// Launches and blocks that were not looked at to their end.
+    lost: AtomicU64,
+    /// What has been found, and how often.
+    told: Mutex<Told>,
+}
+
+#[derive(Debug)]
+struct Launches {
+    /// The first thread of the next one.
+    next: u32,
+    /// Threads of those that are under way.
+    active: Vec<Range<u32>>,
+}
+
+#[derive(Debug, Default)]
+struct Sites {
+    numbers: FxHashMap<(u64, u64), u16>,
+    places: Vec<Place>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Device {
+    /// For device memory from `base` on.
+    #[must_use]
+    pub fn new(base: u64) -> Arc<Self> {
+        Arc::new(Device {
+            shadow: Shadow::new(base),
+            launches: Mutex::new(Launches { next: 1, active: Vec::new() }),
+            sites: Mutex::default(),
+            lost: AtomicU64::new(0),
+            told: Mutex::default(),
+        })
+    }
+
+    /// A launch begins. What has ended comes before it; what is under way does not. `None`: it has too many
+    /// threads, and is not looked at. `lockstep`: it is made for processors whose lanes go together.
+    #[must_use]
+    pub fn launch(self: &Arc<Self>, blocks: u64, warps: u32, lockstep: bool) -> Option<Arc<Launch>> {
+        let per_block = warps * crate::LANES as u32;
+        let threads = u32::try_from(blocks.checked_mul(per_block.into())?).ok().filter(|&all| all < THREADS);
+        let mut launches = lock(&self.launches);
+        let Some(threads) = threads.filter(|&threads| launches.make_room(threads, &self.shadow)) else {
+            self.lose();
+            return None;
+        };
+        let range = launches.next..launches.next + threads;
+        launches.next = range.end;
+        let beside = launches.active.clone();
+        launches.active.push(range.clone());
+        Some(Arc::new(Launch {
+            device: self.clone(),
+            range,
+            per_block,
+            lockstep,
+            beside,
+            grid: Mutex::default(),
+            handed: Box::new(std::array::from_fn(|_| Mutex::default())),
+            fenced: AtomicBool::new(false),
+            findings: Mutex::default(),
+        }))
+    }
+
+    /// The number of an instruction: of a program, and the place of its code. `place` is asked once.
+    /// Instructions that people see as one, as of a loop that was unrolled, have one number.
+    pub fn site(&self, program: u64, code: u64, place: impl FnOnce() -> Place) -> u16 {
+        let mut sites = lock(&self.sites);
+        if let Some(&number) = sites.numbers.get(&(program, code)) {
+            return number;
+        }
+        let place = place();
+        let same = sites.places.iter().position(|other| *other == place && place.source.is_some());
+        let number = same.unwrap_or_else(|| sites.places.len().min(usize::from(SITES) - 1)) as u16;
+        if usize::from(number) == sites.places.len() {
+            sites.places.push(if number == SITES - 1 { Place::default() } else { place });
+        }
+        sites.numbers.insert((program, code), number);
+        number
+    }
+
+    /// Memory is new: what was done there before has nothing to do with what comes.
+    pub fn forget(&self, address: u64, size: u64) {
+        self.shadow.forget(address, size);
+    }
+
+    pub(crate) fn place(&self, site: u16) -> Place {
+        lock(&self.sites).places.get(usize::from(site)).cloned().unwrap_or_default()
+    }
+
+    /// A launch or a block is not looked at to its end.
+    pub fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Pairs of instructions that race, and how often they have.
+    #[must_use]
+    pub fn found(&self) -> (usize, u64) {
+        let told = lock(&self.told);
+        (told.len(), told.values().sum())
+    }
+
+    /// Launches and blocks that were too large or too long to be looked at whole.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+}
+
+impl Launches {
+    /// Numbers for so many threads. They begin anew, with an empty shadow, when nothing is under way.
+    fn make_room(&mut self, threads: u32, shadow: &Shadow) -> bool {
+        if THREADS - self.next > threads {
+            return true;
+        }
+        if !self.active.is_empty() {
+            return false;
+        }
+        shadow.clear();
+        self.next = 1;
+        true
+    }
+}
+
+/// Parts of what is handed on, so that blocks seldom wait for each other.
+const PARTS: usize = 64;
+
+/// What is known to whoever reads a word, by its address.
+pub(crate) type Handed = FxHashMap<u64, Arc<Known>>;
+
+/// A launch that is under way.
+#[derive(Debug)]
+pub struct Launch {
+    pub(crate) device: Arc<Device>,
+    range: Range<u32>,
+    per_block: u32,
+    pub(crate) lockstep: bool,
+    /// What those know that have come to the grid's barrier, by how often that had been complete: the last
+    /// two times.
+    grid: Mutex<[(u64, Arc<Known>); 2]>,
+    /// Threads of launches that were under way when it began.
+    beside: Vec<Range<u32>>,
+    /// What is known to whoever reads a word of device memory that was written with an order.
+    handed: Box<[Mutex<Handed>; PARTS]>,
+    /// Whether a thread has published anything yet.
+    fenced: AtomicBool,
+    pub(crate) findings: Mutex<Findings>,
+}
+
+impl Launch {
+    /// The number of a block's first thread.
+    pub(crate) fn first(&self, block: u32) -> u32 {
+        self.range.start + block * self.per_block
+    }
+
+    /// A thread's block, and its number in it; `None`: it is one of another launch.
+    pub(crate) fn thread(&self, number: u32) -> Option<(u32, u32)> {
+        self.range.contains(&number).then(|| {
+            let number = number - self.range.start;
+            (number / self.per_block, number % self.per_block)
+        })
+    }
+
+    /// Whether all that a thread of another launch has done comes before this one.
+    pub(crate) fn comes_before(&self, number: u32) -> bool {
+        number < self.range.start && !self.beside.iter().any(|other| other.contains(&number))
+    }
+
+    /// A warp comes to the barrier of the grid.
+    pub(crate) fn arrive(&self, generation: u64, known: &Arc<Known>) {
+        let mut grid = lock(&self.grid);
+        let place = &mut grid[generation as usize % 2];
+        *place = match place {
+            (there, all) if *there == generation => (generation, Known::joined(all, known)),
+            _ => (generation, known.clone()),
+        };
+    }
+
+    /// What those knew that have come to it.
+    pub(crate) fn arrived(&self, generation: u64) -> Arc<Known> {
+        let grid = lock(&self.grid);
+        let (there, all) = &grid[generation as usize % 2];
+        if *there == generation { all.clone() } else { Arc::default() }
+    }
+
+    /// Whether there is anything to hand on.
+    pub(crate) fn has_fences(&self) -> bool {
+        self.fenced.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn fences(&self) {
+        if !self.has_fences() {
+            self.fenced.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// What is handed on with words of device memory.
+    pub(crate) fn handed(&self, address: u64) -> MutexGuard<'_, Handed> {
+        lock(&self.handed[(address / 8) as usize % PARTS])
+    }
+
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// It ends: what was found that had not been found before.
+    #[must_use]
+    pub fn end(&self) -> Vec<Finding> {
+        lock(&self.device.launches).active.retain(|other| *other != self.range);
+        let found = std::mem::take(&mut *lock(&self.findings));
+        found.new_to(&mut lock(&self.device.told), &self.device).into_all(&self.device)
+    }
+
+    pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
+        lock(&self.findings)
+    }
+}

@@ -1,0 +1,129 @@
+//! What has been found: each pair of instructions once, with an example and how often.
+
+use rustc_hash::FxHashMap;
+
+use crate::device::Device;
+
+/// An instruction, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub kernel: String,
+    pub function: String,
+    pub instruction: String,
+    /// File, line and column.
+    pub source: Option<(String, u32, u32)>,
+    /// It is in the compiler's own runtime: what that does between its threads is not the program's.
+    pub runtimes: bool,
+}
+
+impl Place {
+    /// Whether it is a plain read before a compare and swap of the same statement: what it reads is only where
+    /// the loop begins.
+    fn looks_before(&self, read: Example, swap: &Place) -> bool {
+        let same = |place: &Place| place.source.as_ref().map(|(file, line, _)| (file.clone(), *line));
+        !read.write
+            && !read.strong
+            && swap.instruction.starts_with("atom.")
+            && swap.instruction.contains("cas")
+            && same(self).is_some_and(|source| same(swap) == Some(source))
+    }
+}
+
+/// One of the two accesses, as an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Example {
+    pub write: bool,
+    pub strong: bool,
+    /// The block, and the thread in it, counted as warps have them; `None` for a thread of another launch.
+    pub thread: Option<(u32, u32)>,
+}
+
+/// One of the two accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    pub place: Place,
+    pub example: Example,
+}
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The one that came first this time.
+    pub earlier: Side,
+    pub later: Side,
+    /// In shared memory the offset.
+    pub address: u64,
+    pub shared: bool,
+    /// Words of this launch for which it was seen.
+    pub count: u64,
+}
+
+/// Who raced at first.
+#[derive(Debug)]
+struct First {
+    earlier: Example,
+    later: Example,
+    address: u64,
+    count: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    pub earlier: u16,
+    pub later: u16,
+    pub shared: bool,
+}
+
+/// What has been told, and how often it has been seen.
+pub type Told = FxHashMap<Key, u64>;
+
+/// The findings of a launch.
+#[derive(Debug, Default)]
+pub struct Findings {
+    found: FxHashMap<Key, First>,
+}
+
+impl Findings {
+    pub fn add(&mut self, key: Key, address: u64, earlier: Example, later: Example) {
+        // The same two instructions race in either order.
+        let turned = Key { earlier: key.later, later: key.earlier, ..key };
+        let key = if self.found.contains_key(&turned) { turned } else { key };
+        self.found.entry(key).or_insert(First { earlier, later, address, count: 0 }).count += 1;
+    }
+
+    /// Those that have not been told yet. All of them are counted, but for what is none of the program.
+    #[must_use]
+    pub fn new_to(mut self, told: &mut Told, device: &Device) -> Self {
+        self.found.retain(|&key, first| {
+            let (earlier, later) = (device.place(key.earlier), device.place(key.later));
+            if earlier.runtimes
+                || later.runtimes
+                || earlier.looks_before(first.earlier, &later)
+                || later.looks_before(first.later, &earlier)
+            {
+                return false;
+            }
+            let turned = Key { earlier: key.later, later: key.earlier, ..key };
+            let key = if told.contains_key(&turned) { turned } else { key };
+            let is_new = !told.contains_key(&key);
+            *told.entry(key).or_default() += first.count;
+            is_new
+        });
+        self
+    }
+
+    /// All of them, in an order that does not depend on the run.
+    pub fn into_all(self, device: &Device) -> Vec<Finding> {
+        let side = |site, example| Side { place: device.place(site), example };
+        let mut all: Vec<(Key, First)> = self.found.into_iter().collect();
+        all.sort_by_key(|(key, _)| (key.earlier, key.later, key.shared));
+        let finding = |(key, first): (Key, First)| Finding {
+            earlier: side(key.earlier, first.earlier),
+            later: side(key.later, first.later),
+            address: first.address,
+            shared: key.shared,
+            count: first.count,
+        };
+        all.into_iter().map(finding).collect()
+    }
+}
