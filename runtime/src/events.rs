@@ -68,8 +68,8 @@ pub enum Step<'a> {
     BetweenDevices { from: DevicePtr, to_device: i32, to: DevicePtr, size: usize },
     /// A host address is associated with device storage.
     Associate { host: usize, device: DevicePtr, size: usize },
-    /// An association is undone.
-    Disassociate { host: usize },
+    /// An association is undone (`removed`: device storage and size, not known at the beginning, nor if it failed).
+    Disassociate { host: usize, removed: Option<(DevicePtr, usize)> },
     /// Device memory is set to a byte.
     Fill { device: DevicePtr, byte: &'a u8, size: usize },
     /// A kernel is launched. `shape` is what it will have, where the device has blocks of threads

@@ -13,7 +13,7 @@ use crate::storage::{AllocationRequest, Purpose};
 use gangway_backend::{AllocationKind, DevicePtr, Stream};
 use gangway_present::Label;
 use gangway_present::StreamRef;
-use gangway_present::{Counter, NewEntry, NotAssociated, Relation};
+use gangway_present::{Counter, NewEntry, NotAssociated, Relation, Removed};
 
 /// Bytes of host memory that copies between devices without a direct way, and
 /// fills, go through at a time.
@@ -396,9 +396,16 @@ pub fn disassociate(
     host: usize,
     site: &Site,
 ) -> std::result::Result<(), NotAssociated> {
-    let step = || Step::Disassociate { host };
     let remove = || device.table.disassociate(host);
-    let removed = events::step(device.number(), site, step, remove, |_| step())?;
+    let begin = || Step::Disassociate { host, removed: None };
+    let end = |removed: &std::result::Result<Removed<'_>, NotAssociated>| Step::Disassociate {
+        host,
+        removed: removed
+            .as_ref()
+            .ok()
+            .map(|removed| (removed.device_begin, removed.host_end - removed.host_begin)),
+    };
+    let removed = events::step(device.number(), site, begin, remove, end)?;
     device.notice_disassociated(host, removed.host_end - host, removed.device_begin);
     Ok(())
 }

@@ -62,12 +62,15 @@ fn invalid(asynchronous: i32) -> ! {
     )
 }
 
+/// The key of the initial default queue, which has no number.
+const NO_NUMBER: i32 = -1;
+
 /// What a queue is found by; `None` if the caller is to wait. The initial default queue is one of its
 /// own.
 pub(crate) fn key(asynchronous: i32) -> Option<i32> {
     match resolved(asynchronous) {
         SYNC => None,
-        INITIAL => Some(-1),
+        INITIAL => Some(NO_NUMBER),
         number => Some(number),
     }
 }
@@ -106,11 +109,12 @@ pub(crate) fn replace(device: &'static Device, asynchronous: i32, queue: Queue) 
     }
 }
 
-/// All queues of a device.
-pub(crate) fn all(device: &'static Device) -> Vec<Arc<Queue>> {
+/// All queues of a device, with their async arguments.
+pub(crate) fn all(device: &'static Device) -> Vec<(i32, Arc<Queue>)> {
     let number = device.number();
     let range = (Bound::Included((number, i32::MIN)), Bound::Included((number, i32::MAX)));
-    queues().range(range).map(|(_, queue)| Arc::clone(queue)).collect()
+    let argument = |key: i32| if key == NO_NUMBER { INITIAL } else { key };
+    queues().range(range).map(|((_, key), queue)| (argument(*key), Arc::clone(queue))).collect()
 }
 
 /// Waits for a device's queues and removes them.

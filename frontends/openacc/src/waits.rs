@@ -6,12 +6,13 @@
 use crate::device::{self, place_of};
 use crate::device_type::{NOVAL, SYNC};
 use crate::failure::{done, mistake};
-use crate::profiling::ErrorCode;
+use crate::profiling::{Construct, ErrorCode, Scope, waiting};
 use crate::queues::{all, existing, get, key, resolved};
 use crate::thread;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_runtime::Device;
+use gangway_runtime::queue::Queue;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,21 @@ fn numbered<H: Host>(number: i32) -> Option<&'static Device> {
     place_of(device::current::<H>().device_type, number).device()
 }
 
+/// The scope of a routine that waits, on the thread's device.
+fn scope(asynchronous: i32) -> Option<Scope> {
+    thread::current().map(|current| device::scope(&current, asynchronous))
+}
+
+/// As [`scope`], on a device by its number.
+fn scope_on<H: Host>(number: i32, asynchronous: i32) -> Scope {
+    Scope::begin((device::current::<H>().device_type as i32, number), asynchronous)
+}
+
+/// Has the thread wait for a queue.
+fn synchronize(asynchronous: i32, queue: &Queue) {
+    waiting(asynchronous, || done(queue.synchronize()));
+}
+
 fn is_done(device: Option<&'static Device>, asynchronous: i32) -> bool {
     let Some(device) = device else {
         let _ = key(asynchronous);
@@ -41,7 +57,7 @@ fn is_done(device: Option<&'static Device>, asynchronous: i32) -> bool {
 }
 
 fn all_are_done(device: Option<&'static Device>) -> bool {
-    device.is_none_or(|device| all(device).iter().all(|queue| done(queue.test())))
+    device.is_none_or(|device| all(device).iter().all(|(_, queue)| done(queue.test())))
 }
 
 fn wait(device: Option<&'static Device>, asynchronous: i32) {
@@ -50,13 +66,13 @@ fn wait(device: Option<&'static Device>, asynchronous: i32) {
         return;
     };
     if let Some(queue) = existing(device, asynchronous) {
-        done(queue.synchronize());
+        synchronize(resolved(asynchronous), &queue);
     }
 }
 
 fn wait_all(device: Option<&'static Device>) {
     let queues = device.map(all).unwrap_or_default();
-    queues.iter().for_each(|queue| done(queue.synchronize()));
+    queues.iter().for_each(|(asynchronous, queue)| synchronize(*asynchronous, queue));
 }
 
 /// Has a queue of a device wait for one that may be another device's.
@@ -66,7 +82,7 @@ fn order(earlier: (Option<&'static Device>, i32), later: (Option<&'static Device
     match later.0.and_then(|device| get(device, later.1)) {
         Some(later) if Arc::ptr_eq(&queue, &later) => {}
         Some(later) => done(later.wait_for(&queue)),
-        None => done(queue.synchronize()),
+        None => synchronize(resolved(earlier.1), &queue),
     }
 }
 
@@ -75,7 +91,7 @@ fn order_all(earlier: Option<&'static Device>, later: (Option<&'static Device>, 
     let _ = key(later.1);
     let Some(earlier) = earlier else { return };
     let Some(later) = later.0.and_then(|device| get(device, later.1)) else { return wait_all(Some(earlier)) };
-    for queue in all(earlier).iter().filter(|queue| !Arc::ptr_eq(queue, &later)) {
+    for (_, queue) in all(earlier).iter().filter(|(_, queue)| !Arc::ptr_eq(queue, &later)) {
         done(later.wait_for(queue));
     }
 }
@@ -148,31 +164,45 @@ pub extern "C" fn acc_async_test_all_device<H: Host>(number: i32) -> i32 {
 
 /// Waits for all that is in a queue.
 pub extern "C" fn acc_wait<H: Host>(asynchronous: i32) {
-    guard((), || wait(active::<H>(), asynchronous));
+    guard((), || {
+        let device = active::<H>();
+        let _scope = scope(asynchronous);
+        wait(device, asynchronous);
+    });
 }
 
 /// As [`acc_wait`], for a queue of the device of a number.
 pub extern "C" fn acc_wait_device<H: Host>(asynchronous: i32, number: i32) {
-    guard((), || wait(numbered::<H>(number), asynchronous));
+    guard((), || {
+        let device = numbered::<H>(number);
+        let _scope = scope_on::<H>(number, asynchronous);
+        wait(device, asynchronous);
+    });
 }
 
 /// Waits for all that is in any queue.
 pub extern "C" fn acc_wait_all() {
     guard((), || {
         let current = thread::current().or_else(device::if_started);
+        let _scope = scope(SYNC);
         wait_all(current.and_then(|current| current.place.device()));
     });
 }
 
 /// As [`acc_wait_all`], for the queues of the device of a number.
 pub extern "C" fn acc_wait_all_device<H: Host>(number: i32) {
-    guard((), || wait_all(numbered::<H>(number)));
+    guard((), || {
+        let device = numbered::<H>(number);
+        let _scope = scope_on::<H>(number, SYNC);
+        wait_all(device);
+    });
 }
 
 /// Has the second queue wait for what is in the first one.
 pub extern "C" fn acc_wait_async<H: Host>(first: i32, second: i32) {
     guard((), || {
         let device = active::<H>();
+        let _scope = scope(second);
         order((device, first), (device, second));
     });
 }
@@ -181,6 +211,7 @@ pub extern "C" fn acc_wait_async<H: Host>(first: i32, second: i32) {
 pub extern "C" fn acc_wait_device_async<H: Host>(first: i32, second: i32, number: i32) {
     guard((), || {
         let earlier = numbered::<H>(number);
+        let _scope = scope_on::<H>(number, second);
         order((earlier, first), (device::current::<H>().place.device(), second));
     });
 }
@@ -189,6 +220,7 @@ pub extern "C" fn acc_wait_device_async<H: Host>(first: i32, second: i32, number
 pub extern "C" fn acc_wait_all_async<H: Host>(asynchronous: i32) {
     guard((), || {
         let device = active::<H>();
+        let _scope = scope(asynchronous);
         order_all(device, (device, asynchronous));
     });
 }
@@ -198,6 +230,7 @@ pub extern "C" fn acc_wait_all_async<H: Host>(asynchronous: i32) {
 pub extern "C" fn acc_wait_all_device_async<H: Host>(asynchronous: i32, number: i32) {
     guard((), || {
         let earlier = numbered::<H>(number);
+        let _scope = scope_on::<H>(number, asynchronous);
         order_all(earlier, (device::current::<H>().place.device(), asynchronous));
     });
 }
@@ -208,8 +241,12 @@ pub extern "C" fn acc_wait_all_device_async<H: Host>(asynchronous: i32, number: 
 /// # Safety
 /// `queues` has `count` numbers.
 pub unsafe extern "C" fn acc_wait_any<H: Host>(count: i32, queues: *const i32) -> i32 {
-    // SAFETY: the caller's promise.
-    guard(-1, || unsafe { wait_any_of("acc_wait_any", active::<H>(), count, queues) })
+    guard(-1, || {
+        let device = active::<H>();
+        let _scope = scope(SYNC);
+        // SAFETY: the caller's promise.
+        unsafe { wait_any_of("acc_wait_any", device, count, queues) }
+    })
 }
 
 /// As [`acc_wait_any`], of the queues of the device of a number.
@@ -217,8 +254,12 @@ pub unsafe extern "C" fn acc_wait_any<H: Host>(count: i32, queues: *const i32) -
 /// # Safety
 /// As there.
 pub unsafe extern "C" fn acc_wait_any_device<H: Host>(count: i32, queues: *const i32, number: i32) -> i32 {
-    // SAFETY: the caller's promise.
-    guard(-1, || unsafe { wait_any_of("acc_wait_any_device", numbered::<H>(number), count, queues) })
+    guard(-1, || {
+        let device = numbered::<H>(number);
+        let _scope = scope_on::<H>(number, SYNC);
+        // SAFETY: the caller's promise.
+        unsafe { wait_any_of("acc_wait_any_device", device, count, queues) }
+    })
 }
 
 /// The `wait` clause of a construct in a queue, as GCC gives it: what is issued next comes behind what is in the
@@ -256,13 +297,16 @@ pub struct Wait<'w> {
     pub device: Option<i32>,
     /// The queues; all if there is no list.
     pub queues: Option<&'w [i32]>,
+    /// The directive, or the construct that has the clause.
+    pub construct: Construct,
 }
 
 impl Wait<'_> {
     /// Waits, as the thread's device does, which is started if it has to be.
     pub fn run<H: Host>(self) {
         let current = device::current::<H>();
-        let _scope = device::scope(&current, self.asynchronous);
+        let mut scope = device::scope(&current, self.asynchronous);
+        scope.set_construct(self.construct);
         let own = current.place.device();
         let earlier = match self.device {
             Some(number) => numbered::<H>(number),

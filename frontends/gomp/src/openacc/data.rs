@@ -316,7 +316,8 @@ pub unsafe extern "C" fn GOACC_wait(
         numbers.extend(list.numbers(u32::try_from(count.saturating_sub(4)).unwrap_or(0)));
         let is_for_all = numbers.is_empty() || numbers.contains(&NOVAL);
         let queues = (!is_for_all).then_some(&numbers[..]);
-        Wait { asynchronous, device: None, queues }.run::<Libgomp>();
+        let construct = profiling::Construct::Wait;
+        Wait { asynchronous, device: None, queues, construct }.run::<Libgomp>();
     });
 }
 

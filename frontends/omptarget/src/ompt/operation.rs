@@ -133,7 +133,7 @@ fn describe(number: i32, step: &Step<'_>) -> Option<(DataOperation, End, End, us
         Step::Associate { host, device, size } => {
             (DataOperation::Associate, on_host(host), on_device(device), size)
         }
-        Step::Disassociate { host } => {
+        Step::Disassociate { host, .. } => {
             let nothing = End { address: 0, device: number };
             (DataOperation::Disassociate, on_host(host), nothing, 0)
         }

@@ -1,5 +1,6 @@
 //! The layouts of `gangway/openacc_translated.h`.
 
+use gangway_openacc::profiling::Construct;
 use std::ffi::{c_char, c_void};
 
 /// Where a construct stands, in clang's form: `;file;function;line;column;;`.
@@ -8,8 +9,26 @@ use std::ffi::{c_char, c_void};
 pub struct Site {
     /// The description, a constant of the program.
     pub source: *const c_char,
-    /// Which construct it is.
+    /// Which construct it is, in the order of the header.
     pub construct: u32,
+}
+
+impl Site {
+    /// What tools are told that the construct is.
+    pub(super) fn profiled(&self) -> Construct {
+        match self.construct {
+            1 => Construct::Kernels,
+            2 => Construct::Serial,
+            3 => Construct::Data,
+            4 => Construct::EnterData,
+            5 => Construct::ExitData,
+            6 => Construct::HostData,
+            7 => Construct::Update,
+            8 => Construct::Wait,
+            9 => Construct::Declare,
+            _ => Construct::Parallel,
+        }
+    }
 }
 
 /// A list item of a data clause.

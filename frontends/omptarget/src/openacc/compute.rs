@@ -12,7 +12,7 @@ use gangway_frontend::state::RUNTIME;
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::dimensions::{self, GANGS, WORKERS};
 use gangway_openacc::failure::mistake;
-use gangway_openacc::profiling::{self, ErrorCode, Event, Scope, Span};
+use gangway_openacc::profiling::{ErrorCode, Event, Scope, Span};
 use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::{RefCell, UnsafeCell};
@@ -51,10 +51,12 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
 ) {
     guard((), || {
         // SAFETY: the caller's promise.
+        let construct = unsafe { &*site }.profiled();
+        // SAFETY: as above.
         let ((site, items), launch) = unsafe { (arguments(site, items, count), &mut *launch) };
         let current = device::current::<Libomp>();
         let mut scope = device::scope(&current, SYNC);
-        let span = scope.start(Event::ComputeConstructStart, profiling::Construct::Parallel, false);
+        let span = scope.start(Event::ComputeConstructStart, construct, false);
         let device = device_for(launch);
         let workers = launch.workers;
         // What the host computes is not in a queue, and has its data there.

@@ -306,7 +306,7 @@ const OWN_DEVICE: i32 = i32::MIN;
 /// # Safety
 /// Called by translated code: `queues` has `count` numbers.
 pub unsafe extern "C" fn __gangway_acc_wait(
-    _site: *const Site,
+    site: *const Site,
     asynchronous: i32,
     device: i32,
     count: i32,
@@ -319,6 +319,8 @@ pub unsafe extern "C" fn __gangway_acc_wait(
             _ => None,
         };
         let device = (device != OWN_DEVICE).then_some(device);
-        Wait { asynchronous, device, queues }.run::<Libomp>();
+        // SAFETY: as above.
+        let construct = unsafe { &*site }.profiled();
+        Wait { asynchronous, device, queues, construct }.run::<Libomp>();
     });
 }

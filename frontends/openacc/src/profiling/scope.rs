@@ -70,6 +70,15 @@ impl Told {
         }
     }
 
+    /// Calls the callbacks of an event that is about a queue.
+    pub(super) fn dispatch_for(&mut self, queue: i32, event: Event, about: &mut EventInfo) {
+        let queue = queue as isize;
+        let own = (self.information.asynchronous, self.information.queue);
+        (self.information.asynchronous, self.information.queue) = (queue, queue);
+        self.dispatch(event, about);
+        (self.information.asynchronous, self.information.queue) = own;
+    }
+
     /// Calls the callbacks of an event.
     pub(super) fn dispatch(&mut self, event: Event, about: &mut EventInfo) {
         if !registry::is_enabled() {
@@ -153,6 +162,13 @@ impl Scope {
         }
     }
 
+    /// It is part of a construct, of which nothing else is told.
+    pub fn set_construct(&mut self, construct: Construct) {
+        if let Some(told) = self.told() {
+            told.construct = construct;
+        }
+    }
+
     /// It runs on a device of another type.
     pub fn set_device_type(&mut self, device_type: i32) {
         if let Some(told) = self.told() {
@@ -184,7 +200,7 @@ impl Scope {
     #[inline]
     pub fn begin_data(&mut self) {
         if let Some(told) = self.told() {
-            let mut about = EventInfo::new(Construct::Parallel, true);
+            let mut about = EventInfo::new(told.construct, true);
             told.dispatch(Event::EnterDataStart, &mut about);
             told.data = Some(about);
         }

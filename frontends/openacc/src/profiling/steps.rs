@@ -2,7 +2,7 @@
 
 use super::abi::{API_CUDA, Construct, Event, EventInfo};
 use super::scope::{Told, with_outermost};
-use gangway_runtime::events::{self, Observer, Site, Step};
+use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
 use std::cell::RefCell;
 use std::ffi::CString;
 
@@ -34,6 +34,8 @@ enum Kind {
     Download,
     Alloc,
     Free,
+    Create,
+    Delete,
 }
 
 fn kind(step: &Step<'_>) -> Option<Kind> {
@@ -43,12 +45,20 @@ fn kind(step: &Step<'_>) -> Option<Kind> {
         Step::FromDevice { .. } => Kind::Download,
         Step::Allocate { .. } => Kind::Alloc,
         Step::Deallocate { .. } => Kind::Free,
+        Step::Associate { .. } => Kind::Create,
+        Step::Disassociate { .. } => Kind::Delete,
         _ => return None,
     })
 }
 
-fn about(step: &Step<'_>) -> Under {
-    let plain = EventInfo::new(Construct::Parallel, true);
+/// What follows from a construct is implicit; what a routine does is what its caller has asked for.
+fn of(construct: Construct) -> EventInfo {
+    EventInfo::new(construct, construct != Construct::RuntimeApi)
+}
+
+/// What is told of a step of a construct or routine.
+fn about(step: &Step<'_>, construct: Construct) -> Under {
+    let plain = of(construct);
     let null = std::ptr::null();
     let (about, name) = match *step {
         Step::Launch { launch, .. } => {
@@ -65,6 +75,10 @@ fn about(step: &Step<'_>) -> Under {
             (plain.with(null, [size, 0, device.map_or(0, |device| device.0)]), None)
         }
         Step::Deallocate { device } => (plain.with(null, [usize::MAX, 0, device.0]), None),
+        Step::Associate { host, device, size } => (plain.with(null, [size, host, device.0]), None),
+        Step::Disassociate { host, removed: Some((device, size)) } => {
+            (plain.with(null, [size, host, device.0]), None)
+        }
         _ => (plain, None),
     };
     Under { about, name }
@@ -76,6 +90,20 @@ fn dispatch(told: &mut Told, event: Event, about: &mut EventInfo) {
 }
 
 impl Observer for Steps {
+    fn mapping(&self, _device: i32, mapping: &MappingEvent) {
+        let event = match mapping.change {
+            MappingChange::Created => Event::Create,
+            MappingChange::Removed => Event::Delete,
+            _ => return,
+        };
+        with_outermost(|told| {
+            let name = mapping.label.name().and_then(|name| CString::new(name).ok());
+            let name = name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
+            let words = [mapping.size, mapping.host, mapping.device.0];
+            dispatch(told, event, &mut of(told.construct).with(name, words));
+        });
+    }
+
     fn begin(&self, _device: i32, _site: &Site, step: &Step<'_>) {
         with_outermost(|told| {
             let Some(kind) = kind(step) else { return };
@@ -84,12 +112,12 @@ impl Observer for Steps {
                 Kind::Upload => Event::EnqueueUploadStart,
                 Kind::Download => Event::EnqueueDownloadStart,
                 // Told when it has happened.
-                Kind::Alloc | Kind::Free => return,
+                Kind::Alloc | Kind::Free | Kind::Create | Kind::Delete => return,
             };
             if matches!(kind, Kind::Launch) {
                 told.end_of_entering();
             }
-            let mut under = about(step);
+            let mut under = about(step, told.construct);
             dispatch(told, event, &mut under.about);
             UNDER_WAY.with_borrow_mut(|steps| steps.push(under));
         });
@@ -101,11 +129,18 @@ impl Observer for Steps {
             let event = match kind {
                 Kind::Alloc => {
                     if matches!(step, Step::Allocate { device: Some(_), .. }) {
-                        dispatch(told, Event::Alloc, &mut about(step).about);
+                        dispatch(told, Event::Alloc, &mut about(step, told.construct).about);
                     }
                     return;
                 }
-                Kind::Free => return dispatch(told, Event::Free, &mut about(step).about),
+                Kind::Free => return dispatch(told, Event::Free, &mut about(step, told.construct).about),
+                Kind::Create => return dispatch(told, Event::Create, &mut about(step, told.construct).about),
+                Kind::Delete => {
+                    if matches!(step, Step::Disassociate { removed: Some(_), .. }) {
+                        dispatch(told, Event::Delete, &mut about(step, told.construct).about);
+                    }
+                    return;
+                }
                 Kind::Launch => Event::EnqueueLaunchEnd,
                 Kind::Upload => Event::EnqueueUploadEnd,
                 Kind::Download => Event::EnqueueDownloadEnd,
