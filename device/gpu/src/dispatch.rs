@@ -125,8 +125,11 @@ fn next(word: i32) -> Option<(Loop, u64, u64)> {
         unsafe { (*memory).next = this.trips };
         return Some((this, 0, this.trips));
     }
-    // SAFETY: written before a barrier, and but for `next` not changed until the next one.
-    let this = unsafe { LOOP.get() };
+    // SAFETY: written before a barrier, and not changed until the next one, but for `next`, which is not read here.
+    let this = unsafe {
+        let Loop { kind, trips, chunk, lower, increment, .. } = *LOOP.pointer();
+        Loop { kind, trips, chunk, lower, increment, next: 0, outer: 0 }
+    };
     let size = u64::from(place.size());
     // SAFETY: the field is used through atomic operations alone.
     let shared_next = unsafe { AtomicU64::from_ptr(&raw mut (*LOOP.pointer()).next) };
