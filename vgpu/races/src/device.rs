@@ -27,8 +27,8 @@ pub struct Device {
 struct Launches {
     /// The first thread of the next one.
     next: u32,
-    /// Threads of those that are under way.
-    active: Vec<Range<u32>>,
+    /// Threads of those that are under way, and whether one of them has published anything.
+    active: Vec<(Range<u32>, Arc<AtomicBool>)>,
 }
 
 #[derive(Debug, Default)]
@@ -68,7 +68,8 @@ impl Device {
         let range = launches.next..launches.next + threads;
         launches.next = range.end;
         let beside = launches.active.clone();
-        launches.active.push(range.clone());
+        let fenced = Arc::new(AtomicBool::new(false));
+        launches.active.push((range.clone(), fenced.clone()));
         Some(Arc::new(Launch {
             device: self.clone(),
             range,
@@ -77,7 +78,7 @@ impl Device {
             beside,
             grid: Mutex::default(),
             handed: Box::new(std::array::from_fn(|_| Mutex::default())),
-            fenced: AtomicBool::new(false),
+            fenced,
             findings: Mutex::default(),
         }))
     }
@@ -158,12 +159,12 @@ pub struct Launch {
     /// What those know that have come to the grid's barrier, by how often that had been complete: the last
     /// two times.
     grid: Mutex<[(u64, Arc<Known>); 2]>,
-    /// Threads of launches that were under way when it began.
-    beside: Vec<Range<u32>>,
+    /// Launches that were under way when it began.
+    beside: Vec<(Range<u32>, Arc<AtomicBool>)>,
     /// What is known to whoever reads a word of device memory that was written with an order.
     handed: Box<[Mutex<Handed>; PARTS]>,
     /// Whether a thread has published anything yet.
-    fenced: AtomicBool,
+    fenced: Arc<AtomicBool>,
     pub(crate) findings: Mutex<Findings>,
 }
 
@@ -181,9 +182,18 @@ impl Launch {
         })
     }
 
-    /// Whether all that a thread of another launch has done comes before this one.
+    /// Whether all that a thread of another launch has done comes before this one. Of launches at the same time
+    /// that is not known once one of them has published something: the host may have gone by that, as where
+    /// it launches a kernel for a call out of another one.
     pub(crate) fn comes_before(&self, number: u32) -> bool {
-        number < self.range.start && !self.beside.iter().any(|other| other.contains(&number))
+        let other = |list: &[(Range<u32>, Arc<AtomicBool>)]| {
+            list.iter().find(|(range, _)| range.contains(&number)).map(|(_, fenced)| fenced.clone())
+        };
+        let beside = match number < self.range.start {
+            true => other(&self.beside),
+            false => other(&lock(&self.device.launches).active),
+        };
+        beside.is_none_or(|fenced| fenced.load(Ordering::Relaxed) || self.has_fences())
     }
 
     /// A warp comes to the barrier of the grid.
@@ -227,7 +237,7 @@ impl Launch {
     /// It ends: what was found that had not been found before.
     #[must_use]
     pub fn end(&self) -> Vec<Finding> {
-        lock(&self.device.launches).active.retain(|other| *other != self.range);
+        lock(&self.device.launches).active.retain(|(range, _)| *range != self.range);
         let found = std::mem::take(&mut *lock(&self.findings));
         found.new_to(&mut lock(&self.device.told), &self.device).into_all(&self.device)
     }

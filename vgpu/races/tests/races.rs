@@ -236,6 +236,21 @@ fn launches_come_after_those_that_have_ended() {
 }
 
 #[test]
+fn a_launch_may_be_made_for_another_one() {
+    let device = Device::new(BASE);
+    let mut first = of(&device, 1);
+    first.write(0, 0, 0, 0);
+    // It asks the host for something.
+    first.blocks[0].fence(0);
+    let mut second = of(&device, 1);
+    second.read(0, 1, 0, 0);
+    second.write(0, 1, 0, 4);
+    assert_eq!(second.found(), []);
+    first.read(0, 1, 0, 4);
+    assert_eq!(first.found(), []);
+}
+
+#[test]
 fn numbers_of_threads_are_used_again() {
     let device = Device::new(BASE);
     for _ in 0..40 {
