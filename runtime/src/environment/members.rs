@@ -21,8 +21,8 @@ use std::ops::Range;
 
 /// What there is of a structure's members.
 enum Found {
-    /// All that have to be, at this distance from the host's.
-    Present(isize),
+    /// All that have to be, in these entries, at this distance from the host's.
+    Present(Vec<EntryRef<'static>>, isize),
     /// Nothing, at that version of the table.
     Absent(usize),
     /// Some, and one is missing: what is present, and the member.
@@ -42,8 +42,10 @@ impl Work {
         }
         for attempt in 0.. {
             match self.find_members(members) {
-                Found::Present(distance) => {
-                    return Ok(Held { device: DevicePtr(structure.begin).offset(distance), ..nothing });
+                Found::Present(entries, distance) => {
+                    if self.hold_members(structure, &entries)? {
+                        return Ok(Held { device: DevicePtr(structure.begin).offset(distance), ..nothing });
+                    }
                 }
                 Found::Absent(version) => {
                     let ranges = ranges_of(members);
@@ -56,9 +58,8 @@ impl Work {
                     }
                 }
                 Found::Apart(entry, member) => {
-                    // One that another thread is unmapping will soon be out of the way, see `make_present`.
-                    let leaving = entry.snapshot().is_none_or(|counts| counts.total() == 0);
-                    if !leaving || attempt > super::enter::PATIENCE {
+                    // Another thread may be giving them up, one after the other.
+                    if attempt > super::enter::PATIENCE {
                         let (wanted, mapped) = (Wanted::of(&member).range(), mapped_by(entry));
                         return Err(self.construct.fail(ErrorKind::MembersApart { wanted, mapped }));
                     }
@@ -73,7 +74,8 @@ impl Work {
     fn find_members(&self, members: &[Item]) -> Found {
         let table = self.construct.table();
         let version = table.version();
-        let mut present: Option<(EntryRef<'static>, isize)> = None;
+        let mut entries: Vec<EntryRef<'static>> = Vec::new();
+        let mut known = None;
         let mut missing = None;
         for member in members.iter().filter(|member| member.size != 0) {
             match table.lookup(member.begin, member.size) {
@@ -82,19 +84,20 @@ impl Work {
                         return Found::Changing;
                     }
                     let distance = entry.translate(member.begin).0.wrapping_sub(member.begin) as isize;
-                    match present {
-                        Some((first, known)) if known != distance => return Found::Apart(first, *member),
-                        _ => present = Some((entry, distance)),
+                    if known.is_some_and(|known| known != distance) {
+                        return Found::Apart(entries[0], *member);
                     }
+                    known = Some(distance);
+                    entries.push(entry);
                 }
                 Relation::Partial(entry) => return Found::Apart(entry, *member),
                 Relation::Absent if is_made(member) => missing = Some(*member),
                 Relation::Absent => {}
             }
         }
-        match (present, missing) {
-            (Some((_, distance)), None) => Found::Present(distance),
-            (Some((entry, _)), Some(member)) => Found::Apart(entry, member),
+        match (known, missing) {
+            (Some(distance), None) => Found::Present(entries, distance),
+            (Some(_), Some(member)) => Found::Apart(entries[0], member),
             (None, None) => Found::Absent(version),
             (None, Some(member)) => {
                 // Another member of the structure's may be between these.
@@ -107,6 +110,37 @@ impl Work {
                 }
             }
         }
+    }
+
+    /// Holds what has been found until the members have references of their own: one that another thread gives up
+    /// meanwhile would be made anew, and apart. False: one has gone.
+    fn hold_members(&mut self, structure: &Item, entries: &[EntryRef<'static>]) -> Result<bool> {
+        let counter = structure.kind.counter();
+        for (index, entry) in entries.iter().enumerate() {
+            match entry.acquire(counter) {
+                Some(Some(_)) => {
+                    let device = entry.translate(structure.begin);
+                    self.holdings.push_structure(Held {
+                        entry: Some(*entry),
+                        device,
+                        counted: Some(counter),
+                    });
+                }
+                Some(None) => {
+                    let wanted = mapped_by(*entry);
+                    return Err(self.construct.fail(ErrorKind::TooManyReferences { wanted }));
+                }
+                None => {
+                    for _ in 0..index {
+                        if let Some(held) = self.holdings.pop_structure() {
+                            self.in_use.give_up_held(&self.construct, held);
+                        }
+                    }
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Makes entries in one block, which were absent at that version of the table. Answers where the first of them
