@@ -187,6 +187,13 @@ impl Writer {
         self.line("}");
     }
 
+    /// Perhaps a copy of what is only read, where a loop's body begins.
+    fn cache(&mut self) {
+        if self.random.chance(20) {
+            self.line("#pragma acc cache(in[0:64])");
+        }
+    }
+
     /// A loop that every thread of a level goes through.
     fn counted(&mut self, level: Level, scope: &Scope, depth: usize) {
         let name = self.name("s");
@@ -197,6 +204,7 @@ impl Writer {
         let mut inner = scope.clone();
         inner.readable.push(name.clone());
         self.line(&format!("for (int {name} = 0; {name} < {end}; {name}++) {{"));
+        self.cache();
         self.block(level, inner.clone(), depth - 1);
         if self.random.chance(30) {
             let value = self.value(&inner);
@@ -220,6 +228,7 @@ impl Writer {
         self.line(&format!(
             "#pragma acc loop {clause}\nfor (int {index} = 0; {index} < {count}; {index}++) {{"
         ));
+        self.cache();
         let inside = if dimension > 1 { Level::Grid(dimension - 1) } else { Level::Gang };
         self.block(inside, inner.clone(), DEPTH - 1);
         if let Level::Grid(dimension) = inside {
@@ -270,6 +279,7 @@ impl Writer {
         self.line(&format!(
             "#pragma acc loop {clause}{clauses}\nfor (int {index} = 0; {index} < {count}; {index}++) {{"
         ));
+        self.cache();
         self.block(inside, inner.clone(), depth - 1);
         for (name, operator) in &reduced {
             let value = self.value(&inner);

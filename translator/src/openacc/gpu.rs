@@ -13,16 +13,18 @@ use std::ops::Range;
 #[allow(clippy::wildcard_imports, reason = "dozens of names of libclang's")]
 use clang_sys::*;
 
+use super::cache::Cached;
 use super::directive::{Directive, Name};
 use super::index::{Class, Doing, Key, Space, Variable, range_of};
-use super::loops::Counts;
+use super::loops::{Counts, Total};
 use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
 use super::reduction::{self, Reduction};
 use super::region::Region;
 use super::room;
+use super::rows::Copied;
 use super::share::{Share, Tiles, numbers};
-use super::slab::Memory;
+use super::slab::{self, Memory};
 use super::slice::Slice;
 use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
@@ -45,6 +47,8 @@ struct Gpu<'g, 'w> {
     since: Since,
     /// What had been computed where the switch around began.
     at_switch: Since,
+    /// All of the text.
+    whole: Range<usize>,
     /// What has been partitioned last: variables that nothing in it writes are the same for all threads.
     inside: Range<usize>,
     /// Variables in registers that one thread computes.
@@ -112,11 +116,23 @@ impl<'w> Writer<'w> {
         if let Some(said) = memory.shared.described() {
             self.notes.say(region.directive.range.start, said);
         }
+        self.explain_caches(&region.body);
         let text = memory.around(text, sizes, self);
         Ok(match self.slices.is_empty() {
             true => text,
             false => room::around(&text, sizes.one(Levels::NONE).unwrap_or("1"), self),
         })
+    }
+
+    /// Says of which `cache` directives nothing has come.
+    fn explain_caches(&mut self, range: &Range<usize>) {
+        for directive in self.source.directives.iter().filter(|one| one.name == Name::Cache) {
+            let at = directive.range.start;
+            if range.contains(&at) && !self.notes.has(at) {
+                let why = "it is not at the head of a loop that all threads go through, with loops that they share in it";
+                self.notes.say(at, format!("`cache` does nothing: {why}"));
+            }
+        }
     }
 
     /// The body of a routine for GPUs, which threads of a mode call together.
@@ -149,6 +165,7 @@ impl<'w> Writer<'w> {
         if let Some(said) = memory.described() {
             self.notes.say(range.start, said);
         }
+        self.explain_caches(&range);
         Ok(memory.declared() + &text + &end)
     }
 }
@@ -161,6 +178,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             sizes,
             since: Since::Nothing,
             at_switch: Since::Nothing,
+            whole: inside.clone(),
             inside,
             registers: Vec::new(),
             uniform: HashSet::new(),
@@ -209,8 +227,12 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let mut text = String::new();
         let mut group: Vec<Node<'w>> = Vec::new();
         let crossing = self.crossing(nodes, mode);
-        for (node, crosses) in nodes.iter().zip(crossing) {
-            if self.is_structural(*node, mode) {
+        for (at, (node, crosses)) in nodes.iter().zip(crossing).enumerate() {
+            if let Some(directive) = self.cache_directive(*node) {
+                text += &self.flush(&mut group, mode, names)?;
+                let is_first = nodes[..at].iter().all(|before| self.cache_directive(*before).is_some());
+                text += &self.cache(directive, *node, (is_first, &nodes[at + 1..]), mode, names);
+            } else if self.is_structural(*node, mode) {
                 text += &self.flush(&mut group, mode, names)?;
                 text += &self.structural(*node, mode, names)?;
             } else if crosses {
@@ -221,6 +243,101 @@ impl<'g, 'w> Gpu<'g, 'w> {
             }
         }
         Ok(text + &self.flush(&mut group, mode, names)?)
+    }
+
+    fn cache_directive(&self, node: Node<'w>) -> Option<&'w Directive> {
+        self.construct(node).filter(|directive| directive.name == Name::Cache)
+    }
+
+    /// Copies into shared memory of what a directive says, if it stands first in `body`, which all threads go
+    /// through: they make them together.
+    fn cache(
+        &mut self,
+        directive: &'w Directive,
+        node: Node<'w>,
+        (is_first, body): (bool, &[Node<'w>]),
+        mode: Levels,
+        names: &mut Names,
+    ) -> String {
+        let at = directive.range.start;
+        let scope = self.sizes.scope(mode);
+        if scope == Scope::Thread || !is_first || !body.iter().any(|node| self.has_partitioned(*node)) {
+            return String::new();
+        }
+        let mut text = String::new();
+        for found in self.writer.cached(directive, node, body, &self.whole) {
+            let cached = match found {
+                Ok(cached) if self.memory.shared.bytes_with(cached.space) <= slab::SHARED => cached,
+                Ok(cached) => {
+                    let name = &cached.variable.name;
+                    let said = format!("`cache` does nothing for `{name}`: shared memory has no room for it");
+                    self.writer.notes.say(at, said);
+                    continue;
+                }
+                Err(why) => {
+                    self.writer.notes.say(at, why);
+                    continue;
+                }
+            };
+            let Cached { variable, sections, element, space } = &cached;
+            let firsts = sections.iter().map(|(first, _)| match first {
+                None => Some("0".to_owned()),
+                Some(first) => self.first_element(first, names),
+            });
+            let Some(firsts) = firsts.collect::<Option<Vec<String>>>() else {
+                let name = &cached.variable.name;
+                let said =
+                    format!("`cache` does nothing for `{name}`: not all threads know the first element");
+                self.writer.notes.say(at, said);
+                continue;
+            };
+            let name = self.writer.fresh("s", &variable.name);
+            let place = self.memory.shared.place(*space, format!("copy of '{}'", variable.name));
+            text += &self.entered(&directive.range, mode, names, &[variable.key]);
+            text += &format!("{element} *const {name} = ({element} *){place}; ");
+            let array = names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            let (mut numbers, mut there, mut from) = (String::new(), String::new(), array);
+            let mut dimensions = Vec::new();
+            for (at, ((_, count), first)) in sections.iter().zip(firsts).enumerate() {
+                let low = format!("{name}_{at}");
+                text += &format!("const long {low} = {first}; ");
+                let within: u64 = sections[at + 1..].iter().map(|(_, count)| count).product();
+                numbers += &format!("const long __acc_e{at} = {low} + __acc_k / {within} % {count}; ");
+                // The section may go beyond the array's ends, where nobody uses it.
+                let and = if at > 0 { " && " } else { "" };
+                there += &format!("{and}(unsigned long)__acc_e{at} < sizeof {from} / sizeof {from}[0]");
+                from += &format!("[__acc_e{at}]");
+                dimensions.push((low, *count));
+            }
+            let workers = if mode.has(Levels::WORKER) { Levels::NONE } else { Levels::WORKER };
+            let total = Total { text: format!("{}u", cached.elements()), is_narrow: true };
+            let head = self.share(workers | Levels::VECTOR).head("__acc_k", &total);
+            let barrier = scope.barrier();
+            text += &format!("{head} {{ {numbers}if ({there}) {name}[__acc_k] = {from}; }} {barrier} ");
+            self.since = Since::Nothing;
+            self.writer.notes.say(at, format!("`cache` copies `{}` into shared memory", variable.name));
+            self.writer.copies.insert(name.clone(), Copied { dimensions });
+            names.insert(variable.key, name);
+        }
+        text
+    }
+
+    /// The number of a section's first element. clang leaves some out of its tree whose numbers have variables of
+    /// loops in them: these are known by their names, and all threads must have them.
+    fn first_element(&self, range: &Range<usize>, names: &Names) -> Option<String> {
+        let mut edits = Vec::new();
+        for (name, at) in self.writer.unknown_names(range) {
+            match self.writer.variable_named(&name, &self.whole) {
+                Some(key) if self.uniform.contains(&key) => {
+                    edits.extend(names.get(&key).map(|name| (at, name.clone())));
+                }
+                Some(key) if self.writer.constant(key).is_some() => {}
+                Some(_) => return None,
+                None => _ = self.writer.enumerator_named(&name, range.start)?,
+            }
+        }
+        let text = self.writer.edited(range.clone(), names, edits, For::Gpus);
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     /// Which statements declare variables that code uses which stands apart from them: behind a statement

@@ -58,12 +58,15 @@ impl Writer<'_> {
         number.or(tiles).unwrap_or(1).max(1)
     }
 
+    /// The value of an expression below a node, if it is a number that is known.
+    pub fn known_number(&self, node: Node<'_>, range: &Range<usize>) -> Option<i64> {
+        let found = affine::expression(node, range)?;
+        affine::read(found, self.text, &mut Numbers(self))?.as_number()
+    }
+
     /// How often a loop runs, if its head says it in numbers.
     fn iterations_of(&self, head: &Header, node: Node<'_>) -> Option<u64> {
-        let number = |range: &Range<usize>| {
-            let found = affine::expression(node, range)?;
-            affine::read(found, self.text, &mut Numbers(self))?.as_number()
-        };
+        let number = |range: &Range<usize>| self.known_number(node, range);
         let (first, last) = (number(&head.first)?, number(&head.last)?);
         let step = head.step.as_ref().map_or(Some(1), number).filter(|step| *step > 0)?;
         let (distance, is_last_one) = match head.order {

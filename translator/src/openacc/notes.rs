@@ -23,6 +23,11 @@ impl Notes {
         }
     }
 
+    /// Whether something has been said about a byte.
+    pub fn has(&self, at: usize) -> bool {
+        self.0.iter().any(|(known, _)| *known == at)
+    }
+
     pub fn into_notes(mut self, source: &Source) -> Vec<Note> {
         self.0.sort_by_key(|(at, _)| *at);
         let note = |(at, text): (usize, String)| {

@@ -93,6 +93,31 @@ pub fn edits(text: &str, used: &Range<usize>, elements: &str, depth: usize) -> V
     edits
 }
 
+/// What stands for an array of which there is a copy.
+#[derive(Clone, Debug)]
+pub struct Copied {
+    /// The names of the first elements' numbers, and how many there are, by dimension.
+    pub dimensions: Vec<(String, u64)>,
+}
+
+impl Copied {
+    /// What becomes of a use of the array: of its name and of its subscripts, which are all there.
+    pub fn edits(&self, text: &str, used: &Range<usize>, name: &str) -> Vec<(Range<usize>, String)> {
+        let found = subscripts(text, used.end, self.dimensions.len());
+        let mut edits = vec![(used.clone(), name.to_owned())];
+        for (at, (part, (first, count))) in found.iter().zip(&self.dimensions).enumerate() {
+            let (open, close) = match at {
+                0 => ("[".to_owned() + &"(".repeat(found.len()), ""),
+                _ => (format!(") * {count} + (("), ")"),
+            };
+            let end = if at + 1 == found.len() { "]" } else { "" };
+            edits.push((part.start..part.start + 1, open));
+            edits.push((part.end - 1..part.end, format!(") - {first}{close}{end}")));
+        }
+        edits
+    }
+}
+
 /// Whether elements can stand for a variable where it is used: a complaint if not.
 ///
 /// # Errors
@@ -112,7 +137,7 @@ pub fn check(text: &str, used: &Range<usize>, name: &str) -> Result<(), Complain
 
 #[cfg(test)]
 mod tests {
-    use super::{check, edits};
+    use super::{Copied, check, edits};
 
     fn edited(text: &str, depth: usize) -> String {
         let at = text.find('a').unwrap();
@@ -137,6 +162,26 @@ mod tests {
         assert_eq!(edited("f(a[i])", 1), "f((&x_e[(i) * x_0]))");
         assert_eq!(edited("a[i][j]", 2), "(&x_e[((i) * x_0 + (j)) * x_1])");
         assert_eq!(edited("f(a[i])", 2), "f(((void *)&x_e[(i) * x_0 * x_1]))");
+    }
+
+    #[test]
+    fn copies_begin_where_the_section_does() {
+        let edited = |text: &str, dimensions: &[(&str, u64)]| {
+            let dimensions = dimensions.iter().map(|(first, count)| ((*first).to_owned(), *count)).collect();
+            let at = text.find('a').unwrap();
+            let mut edits = Copied { dimensions }.edits(text, &(at..at + 1), "s");
+            edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+            let mut result = text.to_owned();
+            for (range, new) in edits {
+                result.replace_range(range, &new);
+            }
+            result
+        };
+        assert_eq!(edited("x = a[i + 1];", &[("l", 8)]), "x = s[(i + 1) - l];");
+        assert_eq!(
+            edited("a [i] [b[j]] + 1", &[("l", 4), ("m", 8)]),
+            "s [((i) - l ) * 8 + ((b[j]) - m)] + 1"
+        );
     }
 
     #[test]

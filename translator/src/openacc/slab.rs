@@ -12,7 +12,7 @@ use super::writer::Writer;
 
 /// What is in shared memory of one gang at most: all that a kernel can have without asking (CUDA programming guide,
 /// compute capabilities), less what reductions and broadcasts need.
-const SHARED: u64 = 44 << 10;
+pub const SHARED: u64 = 44 << 10;
 /// What all parts have together, and the least and largest number of parts.
 const PARTS_BYTES: u64 = 16 << 20;
 const PARTS: (u64, u64) = (4, 256);

@@ -7,7 +7,7 @@ use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
-use super::rows;
+use super::rows::{self, Copied};
 use super::slice::Slice;
 use super::source::Source;
 use crate::ast::{Node, Unit};
@@ -51,6 +51,8 @@ pub struct Writer<'w> {
     pub complaints: Vec<Complaint>,
     /// Names that stand for the elements of arrays, and how many arrays are in each other around those.
     pub elements: HashMap<String, usize>,
+    /// Names that stand for copies of sections of arrays.
+    pub copies: HashMap<String, Copied>,
     /// Copies of the construct that is written whose length is known when the program runs.
     pub slices: Vec<Slice>,
     counter: usize,
@@ -92,6 +94,7 @@ impl<'w> Writer<'w> {
             pointers: Vec::new(),
             complaints: Vec::new(),
             elements: HashMap::new(),
+            copies: HashMap::new(),
             slices: Vec::new(),
             counter: 0,
         };
@@ -176,6 +179,12 @@ impl<'w> Writer<'w> {
         code: For,
     ) -> String {
         for found in self.index.uses_in(&range) {
+            if let Some((name, copied)) =
+                names.get(&found.key).and_then(|name| self.copies.get_key_value(name))
+            {
+                edits.extend(copied.edits(self.text, &found.range, name));
+                continue;
+            }
             match names.get(&found.key).map(|name| (name, self.elements.get(name))) {
                 Some((name, Some(depth))) => edits.extend(rows::edits(self.text, &found.range, name, *depth)),
                 Some((name, None)) => edits.push((found.range.clone(), name.clone())),
