@@ -10,6 +10,7 @@
 //! | `faults` | faults of clang that are worked around |
 //! | `variables` | the environment variables that Gangway reads |
 //! | `reports` | the values of `--report` |
+//! | `checks` | the values of `--check`, and a program that is checked |
 //! | `scratch` | folders for what a compiler reads and writes |
 //! | `member` | what stands at a byte of a variable |
 //! | `crash_place` | where a kernel has crashed |

@@ -12,7 +12,7 @@ use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{AtOnce, Interpreter, Job, Pool, Race, provided};
+use crate::run::{AtOnce, Interpreter, Job, Listeners, Pool, provided};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -49,15 +49,6 @@ pub enum Execution {
     CompiledOnly,
     /// The interpreter.
     Interpreted,
-}
-
-/// Who hears of races.
-#[derive(Clone, Copy, Debug)]
-pub struct Listeners {
-    /// What of the program is at an address of the device, in words.
-    pub name: fn(u64) -> Option<String>,
-    /// Hears of each pair of instructions once, when the launch has ended.
-    pub tell: fn(&Race),
 }
 
 /// Races that have been found, in all.

@@ -239,7 +239,8 @@ impl Launch {
     pub fn end(&self) -> Vec<Finding> {
         lock(&self.device.launches).active.retain(|(range, _)| *range != self.range);
         let found = std::mem::take(&mut *lock(&self.findings));
-        found.new_to(&mut lock(&self.device.told), &self.device).into_all(&self.device)
+        let place = |site| self.device.place(site);
+        found.new_to(&mut lock(&self.device.told), place).into_all(place)
     }
 
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {

@@ -2,8 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::device::Device;
-
 /// An instruction, for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -93,9 +91,9 @@ impl Findings {
 
     /// Those that have not been told yet. All of them are counted, but for what is none of the program.
     #[must_use]
-    pub fn new_to(mut self, told: &mut Told, device: &Device) -> Self {
+    pub fn new_to(mut self, told: &mut Told, place: impl Fn(u16) -> Place) -> Self {
         self.found.retain(|&key, first| {
-            let (earlier, later) = (device.place(key.earlier), device.place(key.later));
+            let (earlier, later) = (place(key.earlier), place(key.later));
             if earlier.runtimes
                 || later.runtimes
                 || earlier.looks_before(first.earlier, &later)
@@ -113,8 +111,8 @@ impl Findings {
     }
 
     /// All of them, in an order that does not depend on the run.
-    pub fn into_all(self, device: &Device) -> Vec<Finding> {
-        let side = |site, example| Side { place: device.place(site), example };
+    pub fn into_all(self, place: impl Fn(u16) -> Place) -> Vec<Finding> {
+        let side = |site, example| Side { place: place(site), example };
         let mut all: Vec<(Key, First)> = self.found.into_iter().collect();
         all.sort_by_key(|(key, _)| (key.earlier, key.later, key.shared));
         let finding = |(key, first): (Key, First)| Finding {

@@ -11,9 +11,9 @@
 //! | `shadow` | the last accesses of each word of device memory and of a block's shared memory |
 //! | `known` | what a warp knows of other blocks |
 //! | `warp` | the clock of a warp, and what its lanes know of each other |
-//! | `block` | a block that runs: who knows what, and the check of an access |
-//! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
 //! | `finding` | what has been found, each place once |
+//! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
+//! | `block` | a block that runs: who knows what, and the check of an access |
 //!
 //! Each warp has a clock, which goes on where its lanes wait for each other, for other warps, or publish
 //! something. An access is known by thread and clock. It is ordered before another one if the other thread

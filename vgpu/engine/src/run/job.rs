@@ -11,9 +11,8 @@ use super::grid::Grid;
 use super::handout::Handout;
 use super::kernel::LaunchedKernel;
 use super::order::Order;
-use super::race::Race;
+use super::race::{Listeners, Race};
 use super::room::Room;
-use crate::engine::Listeners;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 

@@ -7,7 +7,8 @@
 //! run in turns, and has their [`barriers`]. A warp is a [`Slot`](slot::Slot) with a fiber, on
 //! which compiled code runs. What compiled code asks for while it runs goes to its
 //! [`WarpHost`](warp::WarpHost), with the [`time`] of the warp, what it may [`wait`] for, and its
-//! [`failure`]. Signals are made into faults by [`trap`], and faults into reports by [`report`].
+//! [`failure`]. Signals are made into faults by [`trap`], and faults into reports by [`report`]. A [`watch`]
+//! tells of a block's accesses where races are looked for, and [`race`] of what is found.
 
 mod arena;
 mod at_once;
@@ -52,5 +53,5 @@ pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;
 pub use listen::{Listener, when_warps_wait};
 pub(crate) use pool::Pool;
-pub use race::{Accessed, Race};
+pub use race::{Accessed, Listeners, Race};
 pub use trap::catch_signals;

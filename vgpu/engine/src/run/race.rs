@@ -7,6 +7,15 @@ use gangway_races::{Example, Finding, Side};
 
 use super::extent::Extent;
 
+/// Who hears of races.
+#[derive(Clone, Copy, Debug)]
+pub struct Listeners {
+    /// What of the program is at an address of the device, in words.
+    pub name: fn(u64) -> Option<String>,
+    /// Hears of each pair of instructions once, when the launch has ended.
+    pub tell: fn(&Race),
+}
+
 /// Two accesses that nothing orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {

@@ -1,0 +1,193 @@
+//! Random programs beside a model that knows each thread, and asks for each pair of accesses whether one comes
+//! before the other: as a graph that is walked.
+
+use std::collections::HashSet;
+
+use gangway_races::{Access, Block, Device, Order, Place};
+use proptest::prelude::*;
+
+const BASE: u64 = 1 << 45;
+const ALL: u32 = u32::MAX;
+const BLOCKS: usize = 2;
+const WARPS: usize = 2;
+/// Lanes that do something, of each warp.
+const LANES: usize = 2;
+const THREADS: usize = BLOCKS * WARPS * LANES;
+/// Words of device memory, and those with flags behind them.
+const WORDS: u64 = 4;
+const FLAGS: u64 = 2;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Read(usize, u64),
+    Write(usize, u64),
+    /// The lanes of a thread's warp wait for each other.
+    Warp(usize),
+    /// The warps of a thread's block do.
+    Block(usize),
+    Fence(usize),
+    /// Reads and writes a flag.
+    Atomic(usize, u64, bool),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let thread = 0..THREADS;
+    prop_oneof![
+        3 => (thread.clone(), 0..WORDS).prop_map(|(thread, word)| Step::Read(thread, word)),
+        3 => (thread.clone(), 0..WORDS).prop_map(|(thread, word)| Step::Write(thread, word)),
+        1 => thread.clone().prop_map(Step::Warp),
+        1 => thread.clone().prop_map(Step::Block),
+        1 => thread.clone().prop_map(Step::Fence),
+        2 => (thread, 0..FLAGS, any::<bool>()).prop_map(|(thread, flag, both)| Step::Atomic(thread, flag, both)),
+    ]
+}
+
+fn warp_of(thread: usize) -> usize {
+    thread / LANES
+}
+
+fn block_of(thread: usize) -> usize {
+    thread / LANES / WARPS
+}
+
+/// The numbers of steps that what is looked for finds to race, in pairs.
+fn found(steps: &[Step]) -> HashSet<(usize, usize)> {
+    let device = Device::new(BASE);
+    let launch = device.launch(BLOCKS as u64, WARPS as u32, false).expect("few threads");
+    let mut blocks: Vec<Block> = (0..BLOCKS as u64)
+        .map(|number| {
+            let mut block = Block::default();
+            block.start(&launch, number, WARPS, 0);
+            block
+        })
+        .collect();
+    let mut generations = [0; BLOCKS];
+    for (number, &step) in steps.iter().enumerate() {
+        let name = || Place { function: number.to_string(), ..Place::default() };
+        let site = device.site(0, number as u64, name);
+        let access = |thread: usize, address, write| Access {
+            warp: warp_of(thread) % WARPS,
+            lane: thread % LANES,
+            address: BASE + 4 * address,
+            size: 4,
+            shared: false,
+            write,
+            strong: false,
+            unchanged: false,
+            site,
+        };
+        match step {
+            Step::Read(thread, word) => blocks[block_of(thread)].access(&access(thread, word, false)),
+            Step::Write(thread, word) => blocks[block_of(thread)].access(&access(thread, word, true)),
+            Step::Warp(thread) => {
+                blocks[block_of(thread)].synchronize(warp_of(thread) % WARPS, ALL, ALL);
+            }
+            Step::Block(thread) => {
+                let number = block_of(thread);
+                (0..WARPS).for_each(|warp| blocks[number].arrive(warp, 0, generations[number], ALL));
+                (0..WARPS).for_each(|warp| blocks[number].pass(warp, 0, generations[number], ALL));
+                generations[number] += 1;
+            }
+            Step::Fence(thread) => blocks[block_of(thread)].fence(warp_of(thread) % WARPS),
+            Step::Atomic(thread, flag, both) => {
+                let access = Access { strong: true, ..access(thread, WORDS + flag, true) };
+                let order = Order { acquire: both, release: both };
+                blocks[block_of(thread)].access(&access);
+                blocks[block_of(thread)].hand_on(&access, order, true);
+            }
+        }
+    }
+    let number = |place: &Place| place.function.parse::<usize>().expect("a number");
+    let pair = |earlier, later| (number(earlier), number(later));
+    launch.end().iter().map(|finding| pair(&finding.earlier.place, &finding.later.place)).collect()
+}
+
+/// Whether a thread takes part in a step.
+fn is_in(step: Step, thread: usize) -> bool {
+    match step {
+        Step::Warp(other) => warp_of(other) == warp_of(thread),
+        Step::Block(other) => block_of(other) == block_of(thread),
+        Step::Read(other, _) | Step::Write(other, _) | Step::Fence(other) | Step::Atomic(other, ..) => {
+            other == thread
+        }
+    }
+}
+
+/// Whether a step hands on to a later one.
+fn hands_on(steps: &[Step], from: usize, to: usize) -> bool {
+    // One thread takes part in both.
+    if (0..THREADS).any(|thread| is_in(steps[from], thread) && is_in(steps[to], thread)) {
+        return true;
+    }
+    // What has been published is read. Fences publish, too, which orders more, and makes no race.
+    let (Step::Atomic(one, flag, publishes), Step::Atomic(other, same, learns)) = (steps[from], steps[to])
+    else {
+        return false;
+    };
+    flag == same && one != other && publishes && learns
+}
+
+/// Pairs of accesses that nothing orders, of which one writes.
+fn races(steps: &[Step]) -> HashSet<(usize, usize)> {
+    let count = steps.len();
+    let mut before = vec![vec![false; count]; count];
+    for to in 0..count {
+        for from in (0..to).rev() {
+            if !before[from][to] && hands_on(steps, from, to) {
+                for earlier in 0..=from {
+                    if earlier == from || before[earlier][from] {
+                        before[earlier][to] = true;
+                    }
+                }
+            }
+        }
+    }
+    let used = |step: Step| match step {
+        Step::Read(_, word) => Some((word, false)),
+        Step::Write(_, word) => Some((word, true)),
+        _ => None,
+    };
+    let mut races = HashSet::new();
+    for to in 0..count {
+        for from in 0..to {
+            if let (Some((word, first)), Some((same, then))) = (used(steps[from]), used(steps[to]))
+                && word == same
+                && (first || then)
+                && !before[from][to]
+            {
+                races.insert((from, to));
+            }
+        }
+    }
+    races
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    /// Nothing is found that is none: what the model orders is ordered.
+    #[test]
+    fn what_is_found_is_a_race(steps in prop::collection::vec(step(), 1..40)) {
+        let races = races(&steps);
+        for pair in found(&steps) {
+            prop_assert!(races.contains(&pair), "{pair:?} of {steps:?}");
+        }
+    }
+
+    /// Without flags and fences, all words that have a race have one that is found.
+    #[test]
+    fn a_word_with_a_race_has_one_that_is_found(steps in prop::collection::vec(step(), 1..40)) {
+        let quiet = |step: &Step| !matches!(step, Step::Fence(_) | Step::Atomic(..));
+        let steps: Vec<Step> = steps.into_iter().filter(quiet).collect();
+        let word = |&(_, to): &(usize, usize)| match steps[to] {
+            Step::Read(_, word) | Step::Write(_, word) => word,
+            _ => unreachable!("accesses race"),
+        };
+        // A word that two accesses use, of which no other takes the place.
+        let uses = |wanted: u64| steps.iter().filter(|step| matches!(step, Step::Read(_, word) | Step::Write(_, word) if *word == wanted)).count();
+        let found: HashSet<u64> = found(&steps).iter().map(word).collect();
+        for pair in races(&steps).iter().filter(|pair| uses(word(pair)) <= 3) {
+            prop_assert!(found.contains(&word(pair)), "{pair:?} of {steps:?}");
+        }
+    }
+}
