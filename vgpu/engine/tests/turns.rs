@@ -85,6 +85,18 @@ fn divisions_and_remainders() {
     }
 }
 
+/// GCC adds three numbers by a video instruction.
+#[test]
+fn sums_of_three() {
+    compare(&format!(
+        "mov.u32 %k, 45; div.u32 %q, %n, %k; rem.u32 %r, %n, %k; mul.lo.u32 %s, %q, 50;
+         vadd.u32.u32.u32.add %t, %s, %k, %r; mul.wide.u32 %wide, %t, 4; add.u64 %at, %base, %wide;
+         ld.global.u32 %a, [%at]; ld.global.u32 %b, [%at+64]; vadd.u32.u32.u32 %t, %t, %q;
+         mul.wide.u32 %wide, %t, 4; add.u64 %at, %base, %wide; ld.global.u32 %v, [%at];
+         mad.lo.u32 %v, %v, 3, %a; xor.b32 %v, %v, %b; {STORE}"
+    ));
+}
+
 #[test]
 fn divisions_of_64_bits() {
     compare(&format!(

@@ -170,6 +170,8 @@ pub struct Algebra {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     Add,
+    /// Of three sources.
+    Sum,
     Subtract,
     Negate,
     Multiply(Half),

@@ -6,6 +6,8 @@ pub struct BlockShape {
     /// How many consecutive lanes have consecutive `%tid.x`, and the same `%tid.y` and `%tid.z`:
     /// 32, 16, 8, 4, or 1 where nothing is known.
     pub row: u8,
+    /// Whether a block has a number of whole warps in a row of it: `%ntid.x` is a multiple of 32.
+    pub whole: bool,
 }
 
 impl BlockShape {
@@ -17,6 +19,6 @@ impl BlockShape {
         } else {
             [32, 16, 8, 4].into_iter().find(|&row| block[0].is_multiple_of(row)).unwrap_or(1)
         };
-        BlockShape { row: row as u8 }
+        BlockShape { row: row as u8, whole: block[0].is_multiple_of(32) }
     }
 }

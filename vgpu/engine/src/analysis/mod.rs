@@ -1,7 +1,7 @@
 //! What is known of a function before code is made of it, whoever makes it.
 //!
 //! `unit` puts together what the others find out: where registers and variables are (`slots`,
-//! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`), the
+//! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`, in the rows that `rows` finds), the
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where
 //! lanes meet again (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients
 //! neighbours agree (`quotients`). `division` goes over a module before. Nothing here names a generator.
@@ -19,6 +19,7 @@ mod order;
 pub(crate) mod passes;
 pub(crate) mod quotients;
 pub(crate) mod region;
+mod rows;
 pub(crate) mod shape;
 mod slots;
 pub(crate) mod unit;

@@ -4,7 +4,7 @@
 use gangway_interpreter::signature;
 use gangway_ptx::meaning::{
     self, AsyncCopy, AtomicOperation, Bits, Compare, Comparison, Control, Conversion, Convert,
-    ExchangeOperation, Hint, Integer, Logic, Part as Bytes,
+    ExchangeOperation, Hint, Integer, Logic, Part as Bytes, Video, VideoOperation, VideoThen,
 };
 use gangway_ptx::{
     Base as Named, Body, Expected, Instruction, Meaning, Module, Opcode, Operand, Role, SpecialRegister,
@@ -418,6 +418,7 @@ fn algebra(compute: meaning::Compute) -> Option<Algebra> {
     use meaning::Compute;
     let (operator, ty) = match compute {
         Compute::Integer { op, ty } => (integer(op)?, ty),
+        Compute::Video(video) => (word_sum(video)?, video.to),
         Compute::Bits { op: Bits::ShiftLeft, ty } => (Operator::ShiftLeft, ty),
         Compute::Bits { op: Bits::ShiftRight, ty } => (Operator::ShiftRight, ty),
         Compute::Logic { op: Logic::And, ty } => (Operator::And, ty),
@@ -433,6 +434,16 @@ fn algebra(compute: meaning::Compute) -> Option<Algebra> {
         _ => return None,
     };
     matches!(ty.bits(), 32 | 64).then(|| Algebra { operator, ty: scalar(ty) })
+}
+
+/// GCC adds three numbers by a video instruction.
+const fn word_sum(video: Video) -> Option<Operator> {
+    let Video { op: VideoOperation::Add, parts: 1, to, a, b, sat: false, then } = video else { return None };
+    match (to.bits(), a.bits(), b.bits(), then) {
+        (32, 32, 32, None) => Some(Operator::Add),
+        (32, 32, 32, Some(VideoThen::Add)) => Some(Operator::Sum),
+        _ => None,
+    }
 }
 
 const fn integer(op: Integer) -> Option<Operator> {

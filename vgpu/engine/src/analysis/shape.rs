@@ -41,7 +41,7 @@ impl Shape {
         }
     }
 
-    fn step(self) -> Option<i64> {
+    pub fn step(self) -> Option<i64> {
         match self {
             Shape::Uniform | Shape::Nothing => Some(0),
             Shape::Steps(step) => Some(step),
@@ -69,14 +69,20 @@ pub(crate) struct Shapes {
     /// How many of the low bits are zero in the first lane of each row, at least: `%tid.x & 31` and
     /// `%tid.x / 32` have shapes because of that.
     aligned: Vec<u8>,
-    rows: u8,
+    /// How many lanes a row has.
+    row: u8,
+    /// Whether all lanes of a warp have the same `%tid.y` and `%tid.z`.
+    level: bool,
+    /// How many of the low bits of `%ntid.x` are zero, at least.
+    threads: u8,
 }
 
 /// More bits than any value has: of those that nothing has written yet, and of zero.
 const ALL_BITS: u8 = 64;
 
 impl Shapes {
-    /// `types` are those of slots. `zero` are slots that may be read before anything has written
+    /// `types` are those of slots, `row` is how many lanes a row is to have: as many as in the block,
+    /// or fewer. `zero` are slots that may be read before anything has written
     /// them: they hold zero in all lanes then. Where `trusts`, values that come from elsewhere are
     /// taken to be the same in all lanes until they are not.
     #[must_use]
@@ -84,6 +90,7 @@ impl Shapes {
         operations: &[Operation],
         types: &[Scalar],
         shape: BlockShape,
+        row: u8,
         trusts: bool,
         zero: &[u32],
     ) -> Self {
@@ -92,7 +99,14 @@ impl Shapes {
             trusts,
             local: vec![false; types.len()],
             aligned: vec![ALL_BITS; types.len()],
-            rows: 32 / shape.row.max(1),
+            row: row.max(1),
+            level: usize::from(shape.row) == LANES,
+            threads: match shape {
+                BlockShape { whole: true, .. } => LANES.trailing_zeros() as u8,
+                // A block of one dimension has any number.
+                BlockShape { row: 32, .. } => 0,
+                BlockShape { row, .. } => row.trailing_zeros() as u8,
+            },
         };
         for &slot in zero {
             shapes.slots[slot as usize] = Shape::Uniform;
@@ -148,10 +162,16 @@ impl Shapes {
         crate::work::count(steps);
     }
 
+    /// How many lanes a row has.
+    #[must_use]
+    pub fn row(&self) -> u8 {
+        self.row
+    }
+
     fn steps(&self, step: i64) -> Shape {
         match step {
-            0 if self.rows == 1 => Shape::Uniform,
-            _ if step.abs() > MOST_STEP || self.rows == 32 => Shape::General,
+            0 if usize::from(self.row) == LANES => Shape::Uniform,
+            _ if step.abs() > MOST_STEP || self.row == 1 => Shape::General,
             _ => Shape::Steps(step),
         }
     }
@@ -170,6 +190,7 @@ impl Shapes {
     pub fn special(&self, special: Special) -> Shape {
         match special {
             Special::Thread(Axis::X) | Special::Lane => self.steps(1),
+            Special::Thread(Axis::Y | Axis::Z) if self.level => Shape::Uniform,
             Special::Thread(Axis::Y | Axis::Z) => self.steps(0),
             Special::LaneMask(_) => Shape::General,
             _ => Shape::Uniform,
@@ -191,13 +212,13 @@ impl Shapes {
     /// How many of a source's low bits are zero in the first lane of each row, at least.
     #[must_use]
     pub fn aligned(&self, source: Source) -> u8 {
-        let row = (LANES / usize::from(self.rows)).trailing_zeros() as u8;
         match source {
             Source::Slot(slot) => self.aligned[slot as usize],
             Source::Constant(0) => ALL_BITS,
             Source::Constant(value) => value.trailing_zeros() as u8,
             // Rows begin where so many threads have gone before.
-            Source::Special(Special::Thread(Axis::X) | Special::Lane) => row,
+            Source::Special(Special::Thread(Axis::X) | Special::Lane) => self.row.trailing_zeros() as u8,
+            Source::Special(Special::Threads(Axis::X)) => self.threads,
             Source::Not(_) | Source::Special(_) | Source::Address(..) => 0,
         }
     }
@@ -218,6 +239,7 @@ impl Shapes {
         let product = || Some(of(0)?.saturating_add(of(1)?).min(ALL_BITS));
         match compute.algebra?.operator {
             Operator::Add | Operator::Subtract => Some(of(0)?.min(of(1)?)),
+            Operator::Sum => Some(of(0)?.min(of(1)?).min(of(2)?)),
             Operator::Negate | Operator::Convert { exact: true, .. } => of(0),
             Operator::And => Some(of(0)?.max(of(1)?)),
             Operator::Multiply(Half::Low | Half::Both) => product(),
@@ -457,12 +479,20 @@ impl Shapes {
     /// The same for what keeps or drops the bits that differ within a row, as `%tid.x & 31` and
     /// `%tid.x / 32` do where rows are 32 lanes that begin at a multiple of it.
     fn parts_of(&self, compute: &Compute, shapes: &[Shape]) -> Option<i64> {
+        self.parts_in(self.row, compute, *shapes.first()?)
+    }
+
+    /// The same in rows of so many lanes, given the first source's shape in rows as they are here or
+    /// longer.
+    fn parts_in(&self, row: u8, compute: &Compute, shape: Shape) -> Option<i64> {
         let [value, by] = &compute.sources[..] else { return None };
         let by = by.source.constant()?;
-        let step = shapes.first()?.step().filter(|step| *step > 0)?;
-        let last = step.checked_mul(LANES as i64 / i64::from(self.rows) - 1)?;
+        let step = shape.step().filter(|step| *step > 0)?;
+        let last = step.checked_mul(i64::from(row) - 1)?;
         let differ = u64::BITS - (last as u64).leading_zeros();
-        if differ > u32::from(self.aligned(value.source)) {
+        // Rows in the midst of longer ones begin that much later.
+        let later = if row == self.row { ALL_BITS } else { (step * i64::from(row)).trailing_zeros() as u8 };
+        if differ > u32::from(self.aligned(value.source).min(later)) {
             return None;
         }
         let those = (1i64 << differ) - 1;
@@ -472,6 +502,23 @@ impl Shapes {
             Operator::ShiftRight if (i64::from(differ)..32).contains(&by) => Some(0),
             _ => None,
         }
+    }
+
+    /// Whether an operation has values that step, and its result has no shape.
+    #[must_use]
+    pub fn loses_steps(&self, operation: &Operation) -> bool {
+        let Kind::Compute(compute) = &operation.kind else { return false };
+        let steps = |read: &Read| matches!(self.of(read.source), Shape::Steps(step) if step != 0);
+        let lost = |write: &Write| write.slot.is_some_and(|slot| self.slots[slot as usize] == Shape::General);
+        compute.sources.first().is_some_and(steps) && compute.results.first().is_some_and(lost)
+    }
+
+    /// Whether such an operation would keep a shape in rows of so many lanes.
+    #[must_use]
+    pub fn keeps_in(&self, row: u8, operation: &Operation) -> bool {
+        let Kind::Compute(compute) = &operation.kind else { return false };
+        let shape = compute.sources.first().map(|read| self.of(read.source));
+        self.loses_steps(operation) && shape.is_some_and(|shape| self.parts_in(row, compute, shape).is_some())
     }
 
     /// Whether an operation has the shape that is said of it only if something holds that has to be
@@ -551,6 +598,7 @@ pub(crate) fn steps_of(compute: &Compute, shapes: &[Shape]) -> Option<i64> {
     };
     match compute.algebra?.operator {
         Operator::Add => step(0)?.checked_add(step(1)?),
+        Operator::Sum => step(0)?.checked_add(step(1)?)?.checked_add(step(2)?),
         Operator::Subtract => step(0)?.checked_sub(step(1)?),
         Operator::Negate => step(0)?.checked_neg(),
         Operator::Multiply(Half::Low | Half::Both) => product(),

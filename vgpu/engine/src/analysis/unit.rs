@@ -11,6 +11,7 @@ use crate::analysis::layout::Layout;
 use crate::analysis::liveness::Liveness;
 use crate::analysis::operations::{operations, scalar};
 use crate::analysis::passes::{Pass, Passes};
+use crate::analysis::rows;
 use crate::analysis::shape::{Shape, Shapes};
 use crate::analysis::slots::Slots;
 use crate::lower::{self, Features, Operand};
@@ -53,7 +54,8 @@ pub(crate) struct Unit<'a> {
     pub shapes: Shapes,
     pub fuel: Fuel,
     pub liveness: Liveness,
-    pub shape: BlockShape,
+    /// How many lanes a row has: as many as in the block, or fewer.
+    pub row: u8,
     pub check: bool,
     features: Features,
     /// For each function of the module, whether lanes may wait in it for others of their warp.
@@ -87,8 +89,11 @@ impl<'a> Unit<'a> {
         // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the same.
         let trusts = module.functions.iter().any(|function| function.name.starts_with("GOMP_"));
         let mut analyse = |zero: &[u32]| {
-            let shapes = passes
-                .run(Pass::Shape, || Shapes::new(&code.operations, &code.slots, request.shape, trusts, zero));
+            let shapes = passes.run(Pass::Shape, || {
+                rows::best(&code.operations, &code.slots, request.shape.row, |row| {
+                    Shapes::new(&code.operations, &code.slots, request.shape, row, trusts, zero)
+                })
+            });
             code.blocks = passes.run(Pass::Graph, || {
                 let speculative = |index: u32| shapes.is_speculative(&code.operations[index as usize]);
                 blocks(module, body, &|guard| slots.guard(guard), &speculative)
@@ -145,10 +150,10 @@ impl<'a> Unit<'a> {
             code,
             layout,
             alike,
+            row: shapes.row(),
             shapes,
             fuel,
             liveness,
-            shape: request.shape,
             check: request.check,
             features,
             waits: request.waits,

@@ -56,7 +56,7 @@ impl Size {
     /// Of converged code.
     #[must_use]
     pub fn of(unit: &Unit<'_>) -> Self {
-        let rows = LANES / usize::from(unit.shape.row.max(1));
+        let rows = LANES / usize::from(unit.row);
         let slots = unit.code.slots.iter().zip(&unit.shapes.slots);
         let widths = slots.map(|(&ty, &shape)| width(ty, shape, rows)).collect();
         let mut walk =

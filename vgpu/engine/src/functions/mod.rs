@@ -26,7 +26,7 @@ use crate::analysis::block::BlockShape;
 use crate::analysis::unit::Request;
 
 /// Shapes of blocks that code differs by: rows of 32, 16, 8, 4 and 1 lanes.
-const SHAPES: usize = 5;
+const SHAPES: usize = 6;
 /// Functions with the same remainder are not compiled at once.
 const LOCKS: usize = 16;
 
@@ -74,12 +74,13 @@ struct Table {
 }
 
 fn number(shape: BlockShape) -> usize {
-    match shape.row {
-        32 => 0,
-        16 => 1,
-        8 => 2,
-        4 => 3,
-        _ => 4,
+    match shape {
+        BlockShape { row: 32, whole: true } => 0,
+        BlockShape { row: 32, whole: false } => 1,
+        BlockShape { row: 16, .. } => 2,
+        BlockShape { row: 8, .. } => 3,
+        BlockShape { row: 4, .. } => 4,
+        _ => 5,
     }
 }
 

@@ -49,7 +49,7 @@ impl Bench {
         let device = Arc::new(Device::new(0, false, 1 << 20));
         let module = gangway_ptx::parse(KERNEL).expect("a module");
         let program = Arc::new(Program::load(module, &device, None, provided).expect("memory"));
-        for row in [[32, 1, 1], [3, 3, 1]] {
+        for row in [[32, 1, 1], [33, 1, 1], [3, 3, 1]] {
             let (shape, functions) = (BlockShape::of(row), program.functions());
             functions.set(shape, 0, Flavour::Converged, code as *const c_void);
             let masked: Masked = masked;

@@ -38,8 +38,9 @@ impl Seen {
 }
 
 /// The places of the accesses of `mask`; none when one of them has to be looked at more
-/// closely, because it is wrong or in memory of the host that the warp has not met yet.
-#[inline]
+/// closely, because it is wrong or in memory of the host that the warp has not met yet. Where it is not
+/// part of its caller, all of them are copied.
+#[inline(always)]
 pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointers> {
     let size = access.bytes();
     if access.check || !size.is_power_of_two() {

@@ -364,6 +364,7 @@ impl<'a> Line<'a> {
         let int_order = |name: &str| IntOrder::ALL.iter().copied().find(|order| order.name() == name);
         let operator = match &parts[..] {
             ["add", _] => Some(Operator::Add),
+            ["sum", _] => Some(Operator::Sum),
             ["subtract", _] => Some(Operator::Subtract),
             ["negate", _] => Some(Operator::Negate),
             ["divide", _] => Some(Operator::Divide),

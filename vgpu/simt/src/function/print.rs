@@ -146,6 +146,7 @@ impl Display for Algebra {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.operator {
             Operator::Add => f.write_str("add"),
+            Operator::Sum => f.write_str("sum"),
             Operator::Subtract => f.write_str("subtract"),
             Operator::Negate => f.write_str("negate"),
             Operator::Multiply(of) => write!(f, "multiply.{}", of.name()),

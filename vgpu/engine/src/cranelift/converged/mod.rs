@@ -94,7 +94,7 @@ struct Converged<'a, 'b> {
 
 /// Emits the function with this signature: warp, arguments; it gives the lanes that come back.
 pub(crate) fn emit(unit: &Unit, mut builder: FunctionBuilder, frontend: TargetFrontendConfig) {
-    let rows = LANES / unit.shape.row.max(1) as usize;
+    let rows = LANES / usize::from(unit.row);
     let held: Vec<Option<Held>> = (0..unit.code.slots.len() as u32)
         .map(|slot| {
             let ty = unit.code.slots[slot as usize];

@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
     }
 
     fn converged_special(&mut self, special: Special, ty: Scalar) -> Known {
-        let rows = LANES / self.unit.shape.row.max(1) as usize;
+        let rows = LANES / usize::from(self.unit.row);
         let thread =
             |index: usize, row: usize| field!(thread) + (4 * (LANES * index + row * (LANES / rows))) as i32;
         let steps = |shape| match shape {

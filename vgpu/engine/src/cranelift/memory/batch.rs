@@ -139,7 +139,7 @@ impl Emitter<'_, '_> {
             return None;
         }
         let slots = self.unit.code.slots.len();
-        let most = MOST_LOADS * usize::from(self.unit.shape.row) / LANES;
+        let most = MOST_LOADS * usize::from(self.unit.row) / LANES;
         let (mut read, mut written) = (Set::new(slots), Set::new(slots));
         let mut loads = 0;
         let mut end = operations.start;

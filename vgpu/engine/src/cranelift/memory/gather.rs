@@ -3,8 +3,8 @@
 //! Helpers take addresses and values through memory, which costs several times what the accesses do:
 //! a vector that is read where scalars have been written waits for them. Here all addresses are
 //! looked at together first, in vectors. Where one is not in device memory or not aligned, where
-//! all lanes share a place, as in GCC's code, helpers do it. So do they in converged code that runs for some
-//! lanes only. In loops of masked code they load something of the engine's.
+//! all lanes share a place, as in GCC's code, helpers do it. Lanes that do not run access something of the
+//! engine's: in converged code under a condition or a guard, and loads in loops of masked code.
 
 use std::ops::RangeInclusive;
 
@@ -94,20 +94,9 @@ impl Emitter<'_, '_> {
             return None;
         }
         self.scattered += 1;
-        let runs: Vec<Value> = Predicate::Bits(running)
-            .each(&mut self.builder)
-            .iter()
-            .flat_map(|&four| widen_mask(&mut self.builder, four))
-            .collect();
-        let wrong = self.is_wrong(addresses, Some(&runs), &(0..=0), i64::from(access.size()));
+        let bytes = i64::from(access.size());
+        let (addresses, wrong) = self.of_running(addresses, running, 0, bytes);
         let (slow, done) = self.part(wrong);
-        let own = self.builder.ins().iadd_imm_s(self.warp, i64::from(field!(values)));
-        let own = self.builder.ins().splat(I64X2, own);
-        let addresses: Vec<Value> = addresses
-            .iter()
-            .zip(&runs)
-            .map(|(&address, &runs)| self.builder.ins().blendv(runs, address, own))
-            .collect();
         let pointers = self.pointers(&addresses);
         let values = self.load_each(pointers, 0, access);
         for &value in &values {
@@ -159,14 +148,16 @@ impl Emitter<'_, '_> {
     ) -> Option<Scattered> {
         let slot = address.slot()?;
         let offset = address.offset;
-        if !self.converged || self.unit.check || access.strong || guard.is_some() || self.scattered == MOST {
+        if !self.converged || self.unit.check || access.strong || self.scattered == MOST {
             return None;
         }
-        if self.partial.is_some() {
+        let some = self.partial.is_some() || guard.is_some();
+        // Turns are seldom taken, and a lane that is alone has scalars.
+        if some && (self.agreement.is_some() || self.alone.is_some()) {
             return None;
         }
         if access.space == Space::Local {
-            return self.scattered_own(address, slot, access);
+            return if some { None } else { self.scattered_own(address, slot, access) };
         }
         if !matches!(access.space, Space::Global | Space::Generic | Space::Constant) {
             return None;
@@ -178,6 +169,11 @@ impl Emitter<'_, '_> {
         }
         self.scattered += 1;
         let bytes = i64::from(access.size());
+        if some {
+            let running = self.running(guard);
+            let (addresses, wrong) = self.of_running(&addresses, running, offset, bytes);
+            return Some(Scattered { pointers: self.pointers(&addresses), offset: near, wrong });
+        }
         let space = access.space;
         let wrong = match self.checked_before(slot, space, bytes, offset, true) {
             Some(checked) => checked.wrong,
@@ -191,6 +187,28 @@ impl Emitter<'_, '_> {
         };
         let pointers = self.pointers(&addresses);
         Some(Scattered { pointers, offset: near, wrong })
+    }
+
+    /// The addresses of lanes that run, and for others those of memory of the engine's, less an offset; nonzero
+    /// where helpers have to do the access at that offset.
+    fn of_running(
+        &mut self,
+        addresses: &[Value],
+        running: Value,
+        offset: i64,
+        bytes: i64,
+    ) -> (Vec<Value>, Value) {
+        let runs: Vec<Value> = Predicate::Bits(running)
+            .each(&mut self.builder)
+            .iter()
+            .flat_map(|&four| widen_mask(&mut self.builder, four))
+            .collect();
+        let wrong = self.is_wrong(addresses, Some(&runs), &(offset..=offset), bytes);
+        let own = self.builder.ins().iadd_imm_s(self.warp, i64::from(field!(values)).wrapping_sub(offset));
+        let own = self.builder.ins().splat(I64X2, own);
+        let each = addresses.iter().zip(&runs);
+        let addresses = each.map(|(&address, &runs)| self.builder.ins().blendv(runs, address, own)).collect();
+        (addresses, wrong)
     }
 
     /// Nonzero where an address plus an offset, between the least and the most, is not in device

@@ -146,6 +146,11 @@ impl Emitter<'_, '_> {
         let size = i64::from(ty.size());
         let row = LANES / reach.pointers.len();
         let flags = device_memory();
+        if reach.step == 0 {
+            let each: Box<[Value]> =
+                reach.pointers.iter().map(|&pointer| self.load_value(pointer, offset, ty)).collect();
+            return self.spread(&Steps { bases: each, step: 0 });
+        }
         if reach.step == size && count == 1 && size >= 2 {
             let (vector, per): (Clif, usize) = if ty.is_wide() { (I64X2, 2) } else { (I32X4, 4) };
             let mut values = Vec::with_capacity(LANES / per);
