@@ -134,10 +134,8 @@ fn races(steps: &[Step]) -> HashSet<(usize, usize)> {
     for to in 0..count {
         for from in (0..to).rev() {
             if !before[from][to] && hands_on(steps, from, to) {
-                for earlier in 0..=from {
-                    if earlier == from || before[earlier][from] {
-                        before[earlier][to] = true;
-                    }
+                for (earlier, row) in before.iter_mut().enumerate().take(from + 1) {
+                    row[to] |= earlier == from || row[from];
                 }
             }
         }
