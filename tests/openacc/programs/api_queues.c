@@ -20,6 +20,8 @@ static void add(int queue) {
   for (int i = 0; i < N; i++) {
     int steps = 0;
     for (int k = 0; k < 2000; k++) steps += (k ^ i) & 1;
+    // Of two queues, as `order` and `any` have them.
+#pragma acc atomic
     list[i] += steps == 1000;
   }
 }

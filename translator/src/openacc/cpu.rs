@@ -30,7 +30,7 @@ impl Writer<'_> {
         for one in &region.reductions {
             let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
             let name = self.fresh("r", &one.variable.name);
-            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer));
+            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, true));
             after += &one.add_atomically(&outer, &name);
             names.insert(one.variable.key, name);
         }

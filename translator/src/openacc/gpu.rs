@@ -96,7 +96,7 @@ impl<'w> Writer<'w> {
         for one in &region.reductions {
             let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
             let name = gpu.writer.fresh("r", &one.variable.name);
-            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer));
+            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, true));
             gpu.registers.push(one.variable.clone());
             names.insert(one.variable.key, name);
         }
@@ -1077,7 +1077,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
         for one in reductions {
             let outer = names.get(&one.variable.key).cloned().unwrap_or_else(|| one.variable.name.clone());
             let name = self.writer.fresh("r", &one.variable.name);
-            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer));
+            text +=
+                &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, levels.has(Levels::GANG)));
             copies.push((one, outer, name));
         }
         for (one, _, name) in &copies {

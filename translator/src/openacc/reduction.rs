@@ -135,14 +135,16 @@ impl Reduction {
         )
     }
 
-    /// Gives a copy its first value; `outer` is what it is a copy of.
-    pub fn begin(&self, name: &str, outer: &str) -> String {
+    /// Gives a copy its first value; `outer` is what it is a copy of, which other gangs may be changing if it is
+    /// `shared`.
+    pub fn begin(&self, name: &str, outer: &str, shared: bool) -> String {
         self.each(|of, element| {
             let first = match self.operator {
                 Operator::Add | Operator::Or | Operator::Xor | Operator::LogicalOr => "0".to_owned(),
                 Operator::Multiply | Operator::LogicalAnd => "1".to_owned(),
                 Operator::And => format!("({element})~0ull"),
                 // It changes nothing to take a value twice.
+                Operator::Max | Operator::Min if shared => format!("__gangway_acc_read({})", of(outer)),
                 Operator::Max | Operator::Min => of(outer),
             };
             format!("{} = {first};", of(name))

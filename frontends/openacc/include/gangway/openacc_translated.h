@@ -25,6 +25,13 @@ struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; un
 struct __gangway_acc_launch { int async; int on_host; int device; unsigned gangs[3]; unsigned workers, vector, open; unsigned grid[3]; };
 void __gangway_acc_compute_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_compute_end(void);
+/* A value that others may be changing. */
+#define __gangway_acc_read(place)                                                                                      \
+  (__extension__({                                                                                                     \
+    __typeof__(place) __acc_value;                                                                                     \
+    __atomic_load(&(place), &__acc_value, __ATOMIC_RELAXED);                                                           \
+    __acc_value;                                                                                                       \
+  }))
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
 int __gangway_acc_apart(const void *, const void *);
 /* An address for so many bytes that only a device has. */

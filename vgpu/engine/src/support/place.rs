@@ -159,7 +159,13 @@ pub(super) fn place(
             let own = warp.shared as u64;
             if access.check && !(own..own + warp.shared_size).contains(&address) {
                 let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
-                memory.check(address, size, write).map_err(|_| outside())?;
+                // Code for atomic operations on one or two bytes uses the word that they are in, and leaves what is
+                // behind an allocation's end as it is.
+                let within = memory.check(address, size, write).or_else(|violation| match size {
+                    4 => memory.check(address, 1, write).map_err(|_| violation),
+                    _ => Err(violation),
+                });
+                within.map_err(|_| outside())?;
                 if !is_device_address(address) {
                     // SAFETY: the engine has set up the warp, which runs.
                     unsafe { warp.host() }.note_host_access(warp, lane, address, size, write);
