@@ -48,6 +48,8 @@ struct Gpu<'g, 'w> {
     /// Variables that are the same in all threads of a scope, always.
     uniform: HashSet<Key>,
     memory: Memory,
+    /// Whether threads of a gang have had something in memory that other gangs have not.
+    shares: bool,
 }
 
 impl<'w> Writer<'w> {
@@ -111,6 +113,8 @@ impl<'w> Writer<'w> {
         let range = range_of(body).unwrap_or_default();
         let sizes = Sizes { workers: None, lanes: None, open: false };
         let mut gpu = Gpu::new(self, assigned, sizes, range.clone());
+        // What arguments lead to may be a gang's.
+        gpu.shares = true;
         for parameter in parameters {
             // Those who call give all threads the same.
             if gpu.is_written(parameter, &range) && !parameter.is_const {
@@ -139,6 +143,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             registers: Vec::new(),
             uniform: HashSet::new(),
             memory: Memory::default(),
+            shares: false,
         }
     }
 
@@ -387,6 +392,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let message =
             format!("variable '{}' is in device memory: shared memory has no room for it", variable.name);
         self.writer.notes.say(at, message);
+        self.shares = true;
         let name = self.writer.fresh("s", &variable.name);
         let place = self.memory.add(variable, &name, workers);
         let ty = &variable.ty;
@@ -394,6 +400,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
     }
 
     fn in_shared_memory(&mut self, ty: &str, of: &str, mode: Levels) -> (String, String) {
+        self.shares = true;
         let name = self.writer.fresh("s", of);
         let (count, at) = match mode.has(Levels::WORKER) && self.sizes.workers != Some(1) {
             true => (format!("[{}]", self.sizes.workers.unwrap_or(WORKERS)), "[__gangway_acc_worker()]"),
@@ -914,8 +921,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
             self.since = Since::Nothing;
         }
         let body = heads_body(statement, heads.len());
+        let before = self.since;
         inner += &self.statements(&[body], inner_mode, &mut names.clone())?;
-        inner += &self.wait(inner_mode);
+        // Iterations of gangs do not depend on each other (section 2.9.2). Threads that share nothing but
+        // what gangs do need not wait for each other between those of their gang.
+        if levels == Levels::GANG && !self.shares && !self.calls_routine(&whole) {
+            self.since = self.since.max(before);
+        } else {
+            inner += &self.wait(inner_mode);
+        }
         self.registers.truncate(known);
         self.inside = outer_inside;
         text += &match &tiles {
