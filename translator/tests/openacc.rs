@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use gangway_translator::Request;
-use gangway_translator::openacc::translate;
+use gangway_translator::openacc::{Result, translate};
 
-fn translated(file: &Path) -> String {
+/// What `then` makes of a file's translation, or why there is none.
+fn translated(file: &Path, then: impl FnOnce(Option<Result>) -> String) -> String {
     let is_cxx = file.extension().is_some_and(|extension| extension == "cpp");
     let language = if is_cxx { "c++" } else { "c" };
     let name = file.to_str().expect("names are text");
@@ -20,13 +21,17 @@ fn translated(file: &Path) -> String {
         identity: 0x1234,
     };
     match translate(&request, [None; 3]) {
-        Ok(None) => "untouched\n".to_owned(),
-        Ok(Some(result)) => result.notes.iter().fold(String::new(), |mut text, note| {
-            let _ = writeln!(text, "{}: {}", note.line, note.text);
-            text
-        }),
+        Ok(result) => then(result),
         Err(error) => format!("{error}\n"),
     }
+}
+
+fn notes(result: Option<Result>) -> String {
+    let Some(result) = result else { return "untouched\n".to_owned() };
+    result.notes.iter().fold(String::new(), |mut text, note| {
+        let _ = writeln!(text, "{}: {}", note.line, note.text);
+        text
+    })
 }
 
 #[test]
@@ -41,7 +46,7 @@ fn files_have_the_notes_that_stand_beside_them() {
     let mut wrong = String::new();
     for file in files {
         let expected = file.with_file_name(format!("{}.out", file.file_name().unwrap().display()));
-        let got = translated(&file);
+        let got = translated(&file, notes);
         if bless {
             fs::write(&expected, &got).unwrap();
             continue;
@@ -53,4 +58,20 @@ fn files_have_the_notes_that_stand_beside_them() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Where the threads of a gang wait for each other, by function.
+#[test]
+fn gangs_that_share_nothing_do_not_wait_between_iterations() {
+    let text = translated(Path::new("tests/openacc/barriers.c"), |result| {
+        String::from_utf8(result.expect("it has directives").file.text).expect("text")
+    });
+    for (function, barriers) in
+        [("none", 0), ("one", 1), ("private", 2), ("around", 2), ("behind", 1), ("called", 1)]
+    {
+        let begin = text.find(&format!("void {function}(void)")).expect("the function");
+        let body = text[begin + 1..].split("\nvoid ").next().unwrap_or_default();
+        let found = body.matches("__gangway_acc_gang_barrier();").count();
+        assert_eq!(found, barriers, "{function}: {body}");
+    }
 }

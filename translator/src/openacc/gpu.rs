@@ -56,6 +56,8 @@ struct Gpu<'g, 'w> {
     /// Variables that are the same in all threads of a scope, always.
     uniform: HashSet<Key>,
     memory: Memory,
+    /// Whether threads of a gang have had something in memory that other gangs have not.
+    shares: bool,
 }
 
 impl<'w> Writer<'w> {
@@ -146,6 +148,8 @@ impl<'w> Writer<'w> {
         let range = range_of(body).unwrap_or_default();
         let sizes = Sizes { workers: None, lanes: None, open: false };
         let mut gpu = Gpu::new(self, assigned, sizes, range.clone());
+        // What arguments lead to may be a gang's.
+        gpu.shares = true;
         for parameter in parameters {
             // Those who call give all threads the same.
             if gpu.is_written(parameter, &range) && !parameter.is_const {
@@ -183,6 +187,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             registers: Vec::new(),
             uniform: HashSet::new(),
             memory: Memory::default(),
+            shares: false,
         }
     }
 
@@ -292,6 +297,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 continue;
             };
             let name = self.writer.fresh("s", &variable.name);
+            self.shares = true;
             let place = self.memory.shared.place(*space, format!("copy of '{}'", variable.name));
             text += &self.entered(&directive.range, mode, names, &[variable.key]);
             text += &format!("{element} *const {name} = ({element} *){place}; ");
@@ -549,6 +555,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let message =
             format!("variable '{}' is in device memory: shared memory has no room for it", variable.name);
         self.writer.notes.say(at, message);
+        self.shares = true;
         let name = self.writer.fresh("s", &variable.name);
         let place = self.memory.add(variable, &name, workers);
         let ty = &variable.ty;
@@ -564,6 +571,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         what: &str,
         mode: Levels,
     ) -> (String, String) {
+        self.shares = true;
         let name = self.writer.fresh("s", of);
         if let Some(space) = space {
             let place = self.memory.shared.place(space, what.to_owned());
@@ -877,6 +885,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
 
     /// A copy whose length is known when the program runs: its name, which stands for the variable then.
     fn slice(&mut self, slice: &Slice, mode: Levels, names: &mut Names, text: &mut String) -> String {
+        self.shares = true;
         let name = self.writer.fresh("p", "slice");
         *text += &slice.on_gpu(&name, mode);
         names.insert(slice.key, name.clone());
@@ -1126,8 +1135,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
             self.since = Since::Nothing;
         }
         let body = heads_body(statement, heads.len());
+        let before = self.since;
         inner += &self.statements(&[body], inner_mode, &mut names.clone())?;
-        inner += &self.wait(inner_mode);
+        // Iterations of gangs do not depend on each other (section 2.9.2). Threads that share nothing but
+        // what gangs do need not wait for each other between those of their gang.
+        if levels == Levels::GANG && !self.shares && !self.calls_routine(&whole) {
+            self.since = self.since.max(before);
+        } else {
+            inner += &self.wait(inner_mode);
+        }
         self.memory.shared.leave();
         self.registers.truncate(known);
         self.inside = outer_inside;
