@@ -3,7 +3,7 @@
 
 /* GCC 12 takes the elements of a tile from one row, and goes beyond its end where a row is not a number of
  * tiles' elements. */
-enum { SIZE = 512, DOWN = 8, ACROSS = 32, DEPTH = 32 };
+enum { SIZE = 512, DOWN = 16, ACROSS = 16, DEPTH = 16 };
 
 static float left[SIZE][SIZE], right[SIZE][SIZE], product[SIZE][SIZE];
 

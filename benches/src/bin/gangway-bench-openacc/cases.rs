@@ -27,7 +27,7 @@ pub const CASES: &[Case] = &[
         shared: &[("multiply", SUM), ("square_of_residual", SUM)],
     },
     Case { name: "nbody", title: "n-body, f32", shared: &[] },
-    // Parts of 32 floats of eight rows, which `cache` asks for.
+    // Parts of 16 floats of 16 rows, which `cache` asks for.
     Case { name: "matmul", title: "matrix product, `tile` and `cache`, f32", shared: &[("run", 1024)] },
     // The bins.
     Case { name: "histogram", title: "histogram, bins of gangs, atomics", shared: &[("run", 1024)] },

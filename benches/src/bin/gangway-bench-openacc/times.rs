@@ -81,10 +81,9 @@ pub fn notes(rounds: usize) -> String {
            The best pass of all counts, as a disturbance only adds time.\n\
          - GCC and Gangway compile the same source. OpenMP has two levels of parallelism in clang where\n  \
            OpenACC has three, so in its n-body a thread has a body to itself, and in its sparse product an\n  \
-           element of the result. A sparse product whose two outer loops are collapsed is faster in OpenMP:\n  \
-           Gangway took 1.2 of its processor time.\n\
-         - Of tiles of 16 x 16 a warp has two rows, which the virtual GPU loads lane by lane: there Gangway took\n  \
-           3.1 of GCC's processor time, and as long as OpenMP. GCC 12 makes rows of 256 elements of such tiles.\n"
+           element of the result. Its two outer loops may be collapsed in OpenMP: of that one's processor time\n  \
+           Gangway took 0.6.\n\
+         - GCC 12 makes rows of 256 elements of tiles of 16 x 16. Of rows of 16 a warp has two.\n"
     )
 }
 
