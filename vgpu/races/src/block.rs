@@ -15,7 +15,7 @@ use crate::warp::Warp;
 
 /// An access of one lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct Access<'b> {
     pub warp: usize,
     pub lane: usize,
     /// In shared memory the offset.
@@ -25,8 +25,8 @@ pub struct Access {
     pub write: bool,
     /// Volatile, atomic, or with an order.
     pub strong: bool,
-    /// What is written is there already.
-    pub unchanged: bool,
+    /// What is written, if that is known.
+    pub bytes: Option<&'b [u8]>,
     /// The instruction: [`Device::site`](crate::Device::site).
     pub site: u16,
 }
@@ -170,7 +170,7 @@ impl Block {
     }
 
     /// A warp reads or writes a word in a way that others may go by: it is strong.
-    pub fn hand_on(&mut self, access: &Access, order: Order, reads: bool) {
+    pub fn hand_on(&mut self, access: &Access<'_>, order: Order, reads: bool) {
         let number = self.number;
         // Before PTX had an order for each operation, compilers took atomic ones to have both.
         let ordered = self.lockstep && reads && access.write;
@@ -215,7 +215,7 @@ impl Block {
     }
 
     /// Looks at an access, and notes it.
-    pub fn access(&mut self, access: &Access) {
+    pub fn access(&mut self, access: &Access<'_>) {
         let (Some(launch), Some(member)) = (&self.launch, self.members.get_mut(access.warp)) else { return };
         if self.lost {
             return;
@@ -236,6 +236,8 @@ impl Block {
             let mask = ((1u32 << (next - base)) - (1u32 << (address - base))) as u8;
             let (site, strong) = (access.site, access.strong);
             let own = Cell { thread, clock, site, mask, strong, unanimous: false };
+            let written = access.bytes.and_then(|bytes| bytes.get((address - access.address) as usize..));
+            let value = written.map(|bytes| value(bytes, (next - address) as usize));
             let word = if access.shared {
                 self.shared.get((base / WORD) as usize)
             } else {
@@ -244,7 +246,7 @@ impl Block {
             if let Some(word) = word {
                 let view =
                     View { launch, number: self.number, lockstep: self.lockstep, members: &self.members };
-                view.look(access, word, own, base);
+                view.look(access, word, (own, value), base);
             }
             address = next;
         }
@@ -260,8 +262,8 @@ struct View<'b> {
 }
 
 impl View<'_> {
-    fn look(&self, access: &Access, word: &Word, own: Cell, address: u64) {
-        let at = |cell: &AtomicU64| Cell::from_bits(cell.load(Ordering::Relaxed));
+    fn look(&self, access: &Access<'_>, word: &Word, (own, value): (Cell, Option<u32>), address: u64) {
+        let at = |cell: &AtomicU64| Cell::from_bits(cell.load(Ordering::Acquire));
         let note = |earlier: Cell, wrote: bool| {
             let key = Key { earlier: earlier.site, later: own.site, shared: access.shared };
             let side = |cell: Cell, write| Example {
@@ -276,7 +278,8 @@ impl View<'_> {
         {
             // Threads that write one value by one instruction do what one of them would: compilers let them
             // do what one of them would have to hand on. They may read it, too.
-            if access.write && access.unchanged && write.site == own.site && write.mask == own.mask {
+            let is_same = || value == Some(word.value.load(Ordering::Relaxed));
+            if access.write && write.site == own.site && write.mask == own.mask && is_same() {
                 word.write.store(Cell { unanimous: true, ..write }.bits(), Ordering::Relaxed);
                 return;
             }
@@ -290,7 +293,8 @@ impl View<'_> {
                     note(read, false);
                 }
             }
-            word.write.store(own.bits(), Ordering::Relaxed);
+            word.value.store(value.unwrap_or_default(), Ordering::Relaxed);
+            word.write.store(own.bits(), Ordering::Release);
             return;
         }
         // The place of an own read, or one that all later accesses know if they know this one.
@@ -299,12 +303,12 @@ impl View<'_> {
         place.store(own.bits(), Ordering::Relaxed);
     }
 
-    fn races(&self, other: Cell, own: Cell, access: &Access) -> bool {
+    fn races(&self, other: Cell, own: Cell, access: &Access<'_>) -> bool {
         other.mask & own.mask != 0 && !(other.strong && own.strong) && !self.is_ordered(other, own, access)
     }
 
     /// Whether an access that came first comes before this one.
-    fn is_ordered(&self, other: Cell, own: Cell, access: &Access) -> bool {
+    fn is_ordered(&self, other: Cell, own: Cell, access: &Access<'_>) -> bool {
         if other.thread == own.thread {
             return true;
         }
@@ -352,6 +356,11 @@ impl Member {
         }
         self.others = Known::joined(&self.others, known);
     }
+}
+
+/// The first bytes of what is written to a word.
+fn value(bytes: &[u8], count: usize) -> u32 {
+    bytes.iter().take(count).rev().fold(0, |value, &byte| value << 8 | u32::from(byte))
 }
 
 fn raise(known: &mut [u32], by: &[u32]) {

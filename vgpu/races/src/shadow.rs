@@ -1,6 +1,6 @@
 //! The last accesses of each word of memory.
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a word.
 pub const WORD: u64 = 4;
@@ -9,6 +9,8 @@ pub const WORD: u64 = 4;
 /// hides a race.
 #[derive(Debug, Default)]
 pub struct Word {
+    /// The value of the last write, which is noted before the write itself.
+    pub value: AtomicU32,
     pub write: AtomicU64,
     pub reads: [AtomicU64; 2],
 }

@@ -73,7 +73,7 @@ fn found(steps: &[Step]) -> HashSet<(usize, usize)> {
             shared: false,
             write,
             strong: false,
-            unchanged: false,
+            bytes: None,
             site,
         };
         match step {

@@ -29,9 +29,9 @@ fn of(device: &Arc<Device>, count: u64) -> Machine {
     Machine { device: device.clone(), blocks: blocks.collect(), launch }
 }
 
-fn access(warp: usize, lane: usize, address: u64, write: bool) -> Access {
+fn access(warp: usize, lane: usize, address: u64, write: bool) -> Access<'static> {
     let site = u16::from(write);
-    Access { warp, lane, address, size: 4, shared: false, write, strong: false, unchanged: false, site }
+    Access { warp, lane, address, size: 4, shared: false, write, strong: false, bytes: None, site }
 }
 
 impl Machine {
@@ -287,14 +287,18 @@ fn instructions_are_told_by_their_place() {
 #[test]
 fn lanes_that_write_one_value_together_do_not_race() {
     let mut machine = machine(1);
-    let write = |lane, unchanged| Access { shared: true, unchanged, ..access(0, lane, 0, true) };
-    machine.blocks[0].access(&write(0, false));
-    machine.blocks[0].access(&write(1, true));
-    machine.blocks[0].access(&Access { warp: 1, ..write(1, true) });
+    let write = |lane, value: &'static [u8; 4]| Access {
+        shared: true,
+        bytes: Some(value),
+        ..access(0, lane, 0, true)
+    };
+    machine.blocks[0].access(&write(0, &[7, 0, 0, 1]));
+    machine.blocks[0].access(&write(1, &[7, 0, 0, 1]));
+    machine.blocks[0].access(&Access { warp: 1, ..write(1, &[7, 0, 0, 1]) });
     // Who has written it may read it.
     machine.shared(1, 1, 0, false);
     assert_eq!(machine.launch.end(), []);
-    machine.blocks[0].access(&write(2, false));
+    machine.blocks[0].access(&write(2, &[7, 0, 0, 2]));
     assert_eq!(machine.found().len(), 2);
 }
 

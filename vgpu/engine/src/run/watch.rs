@@ -52,7 +52,7 @@ impl Watch {
             shared,
             write: noted.writes,
             strong: noted.strong,
-            unchanged: noted.unchanged,
+            bytes: noted.bytes.as_ref().map(|bytes| &bytes[..]),
             site,
         };
         // Variables that the device runtime shares out are the program's, and have no name of the runtime's.

@@ -142,8 +142,7 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
                 if access.check {
-                    let bytes = stored(warp, lane, access);
-                    watch::stores(warp, lane, access, to, &bytes[..access.bytes().min(32) as usize]);
+                    watch::stores(warp, lane, access, to, stored(warp, lane, access));
                 }
                 for index in 0..usize::from(access.count) {
                     let to = to.wrapping_add(index * usize::from(access.size));

@@ -39,8 +39,8 @@ pub struct Noted {
     pub strong: bool,
     pub acquire: bool,
     pub release: bool,
-    /// What is written is there already.
-    pub unchanged: bool,
+    /// What is written, of what a store writes.
+    pub bytes: Option<[u8; 32]>,
 }
 
 pub trait Host {

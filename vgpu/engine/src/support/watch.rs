@@ -13,14 +13,9 @@ pub(super) fn loads(warp: &Warp, lane: usize, access: Access, place: *mut u8) {
 }
 
 /// A lane is about to store bytes to a place.
-///
-/// # Safety
-/// The place may be read.
-pub(super) unsafe fn stores(warp: &Warp, lane: usize, access: Access, place: *mut u8, bytes: &[u8]) {
+pub(super) fn stores(warp: &Warp, lane: usize, access: Access, place: *mut u8, bytes: [u8; 32]) {
     if access.check {
-        // SAFETY: by the caller, for as many bytes as are stored.
-        let there = unsafe { std::slice::from_raw_parts(place.cast_const(), bytes.len()) };
-        note(warp, Noted { writes: true, unchanged: there == bytes, ..noted(lane, access, place) });
+        note(warp, Noted { writes: true, bytes: Some(bytes), ..noted(lane, access, place) });
     }
 }
 
@@ -34,8 +29,8 @@ pub(super) fn exchanges(warp: &Warp, lane: usize, access: Access, place: *mut u8
 
 fn noted(lane: usize, access: Access, place: *mut u8) -> Noted {
     let Access { strong, acquire, release, .. } = access;
-    let (size, reads, writes, unchanged) = (access.bytes(), false, false, false);
-    Noted { lane, place, size, reads, writes, strong, acquire, release, unchanged }
+    let (size, reads, writes, bytes) = (access.bytes(), false, false, None);
+    Noted { lane, place, size, reads, writes, strong, acquire, release, bytes }
 }
 
 fn note(warp: &Warp, noted: Noted) {
