@@ -11,6 +11,7 @@ use gangway_frontend::state::routine;
 use gangway_runtime::present::Relation;
 use gangway_runtime::{Device, memory};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::c_void;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,6 +59,15 @@ pub fn begin_of_part(device: &'static Device, host: usize, size: usize) -> Optio
     Some(begin.0.wrapping_sub(mapped.begin.wrapping_sub(host)))
 }
 
+/// The bytes of present data that begins at an address, if its lifetime may end.
+#[must_use]
+pub fn bytes_from(device: &'static Device, host: usize) -> Option<usize> {
+    match find(device, host, 1) {
+        Found::Whole(Mapped { begin, size, is_permanent: false }) if begin == host => Some(size),
+        _ => None,
+    }
+}
+
 /// Data of [`acc_map_data`], by device and address on the host: address on the device, and size.
 static MAPPED: Mutex<BTreeMap<(i32, usize), (usize, usize)>> = Mutex::new(BTreeMap::new());
 
@@ -65,9 +75,42 @@ fn mapped() -> MutexGuard<'static, BTreeMap<(i32, usize), (usize, usize)>> {
     MAPPED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the lock of this module, for a fork.
+/// Pointers of objects that `enter data` has made present for what they lead to, by device and address on the host: how
+/// often.
+static POINTERS: Mutex<BTreeMap<(i32, usize), usize>> = Mutex::new(BTreeMap::new());
+
+fn pointers() -> MutexGuard<'static, BTreeMap<(i32, usize), usize>> {
+    POINTERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether `enter data` makes a pointer present because a clause names what it leads to: unless it is there for
+/// another reason.
+#[must_use]
+pub fn begin_pointer(device: &'static Device, place: usize) -> bool {
+    let mut pointers = pointers();
+    let key = (device.number(), place);
+    if memory::mapped_address(device, place).is_none() {
+        pointers.insert(key, 1);
+        return true;
+    }
+    pointers.get_mut(&key).map(|count| *count += 1).is_some()
+}
+
+/// The opposite, for `exit data`; `all`: however often it was.
+#[must_use]
+pub fn end_pointer(device: &'static Device, place: usize, all: bool) -> bool {
+    let mut pointers = pointers();
+    let Entry::Occupied(mut count) = pointers.entry((device.number(), place)) else { return false };
+    *count.get_mut() -= 1;
+    if all || *count.get() == 0 {
+        count.remove();
+    }
+    true
+}
+
+/// Takes the locks of this module, for a fork.
 pub fn hold() -> impl Sized + 'static {
-    mapped()
+    (mapped(), pointers())
 }
 
 /// The device address of a host address; null if there is none.

@@ -32,3 +32,32 @@ fn the_host_has_no_routine_with_nohost() {
     run(None).printed("5\n");
     run(Some("x")).failed().told(&["the host has called routine lane, whose directive says nohost"]);
 }
+
+#[test]
+fn what_is_not_present_is_named_in_words_of_openacc() {
+    let wrong = |directives: &str, said: &[&str]| {
+        let folder = Folder::new();
+        let text = format!(
+            "#include <stdlib.h>\nint main(void) {{\n  int n = 10, *a = calloc(n, sizeof *a);\n{directives}\n  \
+             for (int i = 0; i < n; i++) a[i] = i;\n}}\n"
+        );
+        compiled(&folder, &text).succeeded();
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).run().failed().told(said);
+    };
+    wrong(
+        "#pragma acc parallel loop present(a[0:n])",
+        &[
+            "a.c:4:1: in main",
+            "`a[0:n]`",
+            "make it present with a data construct, enter data or declare before",
+        ],
+    );
+    wrong(
+        "#pragma acc enter data create(a[0:n/2])\n#pragma acc parallel loop copy(a[0:n])",
+        &["a.c:5:1: in main", "`a[0:n]`", "`a[0:n/2]`", "must be present as a whole or not at all"],
+    );
+    wrong(
+        "#pragma acc parallel loop",
+        &["name what the construct uses of it in a data clause, as in copy(p[0:n])"],
+    );
+}

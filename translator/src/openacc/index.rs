@@ -116,6 +116,8 @@ pub struct Index<'u> {
     pub implicit_this: Vec<usize>,
     /// Uses of `this` that are.
     pub this: Vec<usize>,
+    /// Of what sections are taken of, by the byte behind it: which of its subscripts lead through a pointer.
+    pub subscripts: HashMap<usize, Vec<bool>>,
 }
 
 /// A function with a body.
@@ -231,6 +233,7 @@ impl<'u> Walk<'_, 'u> {
             CXCursor_MemberRefExpr if is_implicit(node) => {
                 self.index.implicit_this.extend(range_of(node).map(|range| range.start));
             }
+            CXCursor_ArraySectionExpr => self.section(node),
             kind if CONSTRUCTS.contains(&kind) => {
                 if let Some(range) = range_of(node) {
                     self.index.constructs.insert(range.start, node);
@@ -317,6 +320,34 @@ impl<'u> Walk<'_, 'u> {
             inner = outer;
         }
         Doing::Reads
+    }
+
+    /// Notes what the subscripts of a section's base lead through.
+    fn section(&mut self, node: Node<'u>) {
+        let mut base = node;
+        while matches!(
+            base.kind(),
+            CXCursor_ArraySectionExpr | CXCursor_ArraySubscriptExpr | CXCursor_UnexposedExpr
+        ) {
+            let Some(inner) = base.children().first().copied() else { return };
+            base = inner;
+        }
+        let Some(range) = range_of(base) else { return };
+        let mut ty = base.ty();
+        if matches!(ty.kind(), CXType_LValueReference | CXType_RValueReference) {
+            ty = ty.canonical().pointee();
+        }
+        let mut through = Vec::new();
+        loop {
+            let is_pointer = match class(ty) {
+                Class::Pointer => true,
+                Class::Array => false,
+                _ => break,
+            };
+            through.push(is_pointer);
+            ty = if is_pointer { ty.canonical().pointee() } else { ty.canonical().element() };
+        }
+        self.index.subscripts.insert(range.end, through);
     }
 
     fn call(&mut self, node: Node<'u>) {

@@ -63,6 +63,8 @@ pub struct Item {
     pub is_variable: bool,
     /// First elements and numbers of elements.
     pub sections: Vec<Section>,
+    /// The sections behind the first that are reached through pointers, of which each leads to a row (section 2.7.1).
+    pub rows: Vec<usize>,
     /// As the user wrote it.
     pub whole: Range<usize>,
     /// What is written for it where no clause names it.
@@ -89,6 +91,9 @@ pub fn read(directive: &Directive, index: &Index<'_>, text: &str) -> Result<Vec<
             match word {
                 "readonly" => flags.push("READONLY"),
                 "zero" => flags.push("ZERO"),
+                "always" => flags.extend(["ALWAYS_IN", "ALWAYS_OUT"]),
+                "alwaysin" => flags.push("ALWAYS_IN"),
+                "alwaysout" => flags.push("ALWAYS_OUT"),
                 _ => {}
             }
         }
@@ -149,19 +154,32 @@ impl Item {
             let inner = &tokens[open + 1..end - 1];
             let parts = split(inner, ":");
             // `a[i].p[0:n]`: subscripts before a member belong to the object; `a[0:n][3]` is a section.
-            sections.push(match parts[..] {
+            let section = match parts[..] {
                 [first, count] => Section { first: bytes(first), count: bytes(count) },
                 _ => Section { first: bytes(inner), count: Some(Section::ONE) },
-            });
+            };
+            sections.push((section, end));
             end = open;
         }
         // Without a colon they are an element of an array, which is one object.
-        let has_section = sections.iter().any(|section| section.count != Some(Section::ONE));
+        let has_section = sections.iter().any(|(section, _)| section.count != Some(Section::ONE));
         if !has_section {
             end = tokens.len();
             sections.clear();
         }
         sections.reverse();
+        let subscripted = bytes(&tokens[..end]).and_then(|range| index.subscripts.get(&range.end));
+        let mut through = subscripted.map_or(&[][..], |through| &through[..]);
+        // `a[i][0:n]` is a section of what the pointer `a[i]` leads to.
+        while let ([(first, behind), _, ..], [_, true, ..]) = (&sections[..], through)
+            && first.count == Some(Section::ONE)
+        {
+            (end, through) = (*behind, &through[1..]);
+            sections.remove(0);
+        }
+        let sections: Vec<Section> = sections.into_iter().map(|(section, _)| section).collect();
+        let is_row = |at: &usize| through.get(*at).copied().unwrap_or(false);
+        let rows = (1..sections.len()).filter(is_row).collect();
         let object = bytes(&tokens[..end]).unwrap_or(at..at);
         let key = index.uses_in(&object).next().map(|found| found.key);
         let first = tokens.first().filter(|token| token.kind == Kind::Identifier);
@@ -175,10 +193,22 @@ impl Item {
             object,
             is_variable,
             sections,
+            rows,
             whole,
             spelled: None,
             group: 0,
         })
+    }
+
+    /// Of `p[i].a` the element `p[i]`; `None`: the item begins with no subscript.
+    pub fn element(&self, text: &str) -> Option<Range<usize>> {
+        let tokens = crate::lexer::tokens(text[self.object.clone()].as_bytes());
+        let mut end = 1;
+        while tokens.get(end).is_some_and(|token| token.is("[")) {
+            end += closing(&tokens[end..])? + 1;
+        }
+        let behind = self.object.start + tokens.get(end - 1)?.range.end;
+        (end > 1).then_some(self.object.start..behind)
     }
 
     /// What the user wrote, or would have.
@@ -187,15 +217,18 @@ impl Item {
         written.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The source of its fields: begin, bytes, pointer, kind, flags, name. `read` gives expressions as the
-    /// place of the construct sees them.
+    /// The source of its fields: begin, bytes, pointer, kind, flags, name, rows; and before it that of the
+    /// declarations which they need. `read` gives expressions as the place of the construct sees them, `at` is the
+    /// item's number. `is_on_devices`: devices have the variable themselves.
     pub fn fields(
         &self,
         variable: Option<&Variable>,
         text: &str,
         label: &str,
+        at: usize,
+        is_on_devices: bool,
         read: &dyn Fn(&Range<usize>) -> String,
-    ) -> Result<String, Complaint> {
+    ) -> Result<(String, String), Complaint> {
         let object = self.spelled.clone().unwrap_or_else(|| read(&self.object));
         let flags =
             self.flags.iter().fold("0".to_owned(), |all, flag| format!("{all} | __GANGWAY_ACC_{flag}"));
@@ -212,41 +245,87 @@ impl Item {
             } else {
                 "0".to_owned()
             };
-            return Ok(format!("{{ (void *)({object}), 0, {pointer}, {kind}, {flags}, {label}, 0 }}"));
+            let fields = format!("{{ (void *)({object}), 0, {pointer}, {kind}, {flags}, {label}, 0 }}");
+            return Ok((String::new(), fields));
         }
         if self.sections.is_empty() {
-            return Ok(format!(
-                "{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}"
-            ));
+            let flags = if is_pointer { format!("{flags} | __GANGWAY_ACC_POINTER") } else { flags };
+            let fields =
+                format!("{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}");
+            return Ok((String::new(), fields));
         }
-        let lower = |section: &Section| section.first.as_ref().map_or("0".to_owned(), read);
-        let mut first = format!("({object})");
-        let mut last = first.clone();
-        for (at, section) in self.sections.iter().enumerate() {
-            let low = lower(section);
-            let length = match &section.count {
-                Some(range) if *range == Section::ONE => "1".to_owned(),
-                Some(range) => read(range),
-                None => {
-                    if at == 0 && is_pointer {
+        let starts: Vec<usize> = [0].into_iter().chain(self.rows.iter().copied()).collect();
+        // What the subscripts so far lead to, of which only the type counts.
+        let mut reached = format!("({object})");
+        let (mut begin, mut bytes, mut rows) = (String::new(), String::new(), Vec::new());
+        let mut pieces = Vec::new();
+        for (number, from) in starts.iter().enumerate() {
+            let next = starts.get(number + 1);
+            // A pointer to rows is not read here: there may be none.
+            let base = match number {
+                0 => reached.clone(),
+                _ => format!("((__typeof__({reached}))4096UL)"),
+            };
+            let (mut first, mut last) = (base.clone(), base.clone());
+            let until = next.copied().unwrap_or(self.sections.len());
+            for (at, section) in self.sections.iter().enumerate().take(until).skip(*from) {
+                let low = section.first.as_ref().map_or("0".to_owned(), read);
+                let length = match &section.count {
+                    Some(range) if *range == Section::ONE => "1".to_owned(),
+                    Some(range) => read(range),
+                    None if at == *from && (number > 0 || is_pointer) => {
                         let message = format!(
                             "`{}` is a pointer: the section needs a length",
                             &text[self.whole.clone()]
                         );
                         return Err(Complaint::new(self.at, message));
                     }
-                    format!("(sizeof({first}) / sizeof({first}[0]) - ({low}))")
-                }
-            };
-            last = format!("{last}[({low}) + ({length}) - 1]");
-            first = format!("{first}[{low}]");
+                    None => format!("(sizeof({first}) / sizeof({first}[0]) - ({low}))"),
+                };
+                last = format!("{last}[({low}) + ({length}) - 1]");
+                first = format!("{first}[{low}]");
+                reached = format!("{reached}[{low}]");
+                pieces.push(match at + 1 < until {
+                    true => format!("{{ (unsigned long)({length}), sizeof({first}) }}"),
+                    false => format!("{{ (unsigned long)({length}) * sizeof({first}), 0 }}"),
+                });
+            }
+            let size = format!("(unsigned long)((char *)(&{last} + 1) - (char *)&{first})");
+            if number == 0 {
+                (begin, bytes) = (first, size);
+            } else {
+                let more = i32::from(next.is_some());
+                rows.push(format!(
+                    "{{ (unsigned long)((char *)&{first} - (char *){base}), {size}, {more} }}"
+                ));
+            }
         }
-        let bytes = format!("(unsigned long)((char *)(&{last} + 1) - (char *)&{first})");
-        // A pointer in an object that is on the device has to point to there.
         let pointer = match self.is_variable {
+            // Where devices have the pointer itself, it has to point to there.
+            true if is_pointer && is_on_devices => format!("(void **)&({object})"),
             true => "0".to_owned(),
+            // So does a pointer in an object that is on the device.
             false => format!("__gangway_acc_pointer({object})"),
         };
-        Ok(format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}"))
+        let in_pieces = pieces.len() > 1 && matches!(self.kind, "UPDATE_SELF" | "UPDATE_DEVICE");
+        let (declared, flags, device) = match rows.is_empty() {
+            true if in_pieces => (
+                format!(
+                    "const struct __gangway_acc_pieces __acc_pieces_{at}[] = {{ {} }}; ",
+                    pieces.join(", ")
+                ),
+                format!("{flags} | __GANGWAY_ACC_PIECES"),
+                format!("(void *)__acc_pieces_{at}"),
+            ),
+            true => (String::new(), flags, "0".to_owned()),
+            false => (
+                format!("const struct __gangway_acc_rows __acc_rows_{at}[] = {{ {} }}; ", rows.join(", ")),
+                format!("{flags} | __GANGWAY_ACC_ROWS"),
+                format!("(void *)__acc_rows_{at}"),
+            ),
+        };
+        let fields =
+            format!("{{ (void *)&{begin}, {bytes}, {pointer}, {kind}, {flags}, {label}, {device} }}");
+        Ok((declared, fields))
     }
 }

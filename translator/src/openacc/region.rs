@@ -422,7 +422,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Whether devices have a variable of the program's of their own.
-    fn is_on_devices(&self, variable: &Variable) -> bool {
+    pub fn is_on_devices(&self, variable: &Variable) -> bool {
         variable.is_static
             && self.source.directives.iter().any(|directive| {
                 directive.name == Name::Declare
@@ -471,7 +471,9 @@ impl<'w> Writer<'w> {
             if names_whole(variable.key) {
                 continue;
             }
-            self.implicit_object(variable, directive, &mut reaching, outer);
+            let of = |item: &&Item| item.key == Some(variable.key) && !item.is_variable;
+            let element = explicit.iter().find(of).and_then(|item| item.element(self.text));
+            self.implicit_object(variable, element, directive, &mut reaching, outer);
         }
         for item in explicit.iter().filter(|item| item.kind != "DEVICEPTR") {
             let at = reaching.items.len();
@@ -555,10 +557,12 @@ impl<'w> Writer<'w> {
         Ok(reaching)
     }
 
-    /// The object that a clause names a part of: all of it is on the device then.
+    /// The object that a clause names a part of: all of it is on the device then. Of what a pointer leads to it is the
+    /// element that the clause names.
     fn implicit_object(
         &mut self,
         variable: &Variable,
+        element: Option<Range<usize>>,
         directive: &Directive,
         reaching: &mut Reaching,
         outer: &Names,
@@ -566,7 +570,11 @@ impl<'w> Writer<'w> {
         let at = reaching.items.len();
         let is_pointer = variable.class == Class::Pointer;
         let name = host_name(variable, outer);
-        let spelled = if is_pointer { format!("*{name}") } else { name };
+        let spelled = match element {
+            Some(element) if is_pointer => self.expression(&element, outer),
+            _ if is_pointer => format!("*{name}"),
+            _ => name,
+        };
         let mut item = implicit("COPY", directive.range.start, Some(variable), spelled);
         // Its members may be on the device already, and it not.
         item.flags.push("OBJECT");
@@ -642,6 +650,7 @@ fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled:
         object: at..at,
         is_variable: true,
         sections: Vec::new(),
+        rows: Vec::new(),
         whole: at..at,
         spelled: Some(spelled),
         group: 0,

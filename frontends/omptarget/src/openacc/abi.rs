@@ -28,8 +28,31 @@ pub struct AccItem {
     pub flags: u32,
     /// Its description, in clang's form, a constant of the program.
     pub label: *const c_char,
-    /// Where the first byte is on the device; on the host where nothing is there.
+    /// Where the first byte is on the device; on the host where nothing is there. Of an item with
+    /// [`flag::ROWS`] it is an [`AccRows`] first, with [`flag::PIECES`] an [`AccPieces`].
     pub device: *mut c_void,
+}
+
+/// The rows that the pointers of an item lead to.
+#[repr(C)]
+#[derive(Debug)]
+pub struct AccRows {
+    /// The bytes between where a pointer leads to and its row.
+    pub before: usize,
+    /// The bytes of a row.
+    pub bytes: usize,
+    /// Not 0: a row consists of pointers to rows, which the next element describes.
+    pub more: usize,
+}
+
+/// A dimension of an item that is updated in pieces: outer ones first, behind them the pieces.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AccPieces {
+    /// How many steps it has; the bytes of a piece.
+    pub count: usize,
+    /// The bytes of a step; 0: these are the pieces.
+    pub step: usize,
 }
 
 /// How a construct is launched.
@@ -78,8 +101,23 @@ pub mod kind {
 pub mod flag {
     pub const IF_PRESENT: u32 = 1;
     pub const FINALIZE: u32 = 2;
+    /// Every byte is zero where the item begins to be present (`zero`).
+    pub const ZERO: u32 = 8;
     /// An object of which clauses name members: it stays as it is where a part of it is present.
     pub const OBJECT: u32 = 32;
+    /// The item consists of pointers to rows. What the rows are, `device` says before the call: see
+    /// [`AccRows`](super::AccRows).
+    pub const ROWS: u32 = 64;
+    /// Present data is copied where the construct begins, too (`always`, `alwaysin`).
+    pub const ALWAYS_IN: u32 = 128;
+    /// The item is no one range, but pieces, which `device` describes: see [`AccPieces`](super::AccPieces).
+    pub const PIECES: u32 = 1 << 29;
+    /// The item is a pointer, and no section of what it leads to is named.
+    pub const POINTER: u32 = 1 << 30;
+    /// Present data is copied where the construct ends, too (`always`, `alwaysout`).
+    pub const ALWAYS_OUT: u32 = 1 << 31;
     /// Above these bits stands the number of the object that a member belongs to; 0: none.
     pub const OBJECT_SHIFT: u32 = 8;
+    /// The bits of that number.
+    pub const OBJECT_BITS: u32 = 0x1f_ffff;
 }

@@ -9,13 +9,20 @@ enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GA
 enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
   __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE };
-enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32 };
+enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32, __GANGWAY_ACC_ROWS = 64, __GANGWAY_ACC_ALWAYS_IN = 128 };
+#define __GANGWAY_ACC_ALWAYS_OUT 0x80000000u
+#define __GANGWAY_ACC_POINTER 0x40000000u
+#define __GANGWAY_ACC_PIECES 0x20000000u
 /* Members of one object have one number. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */
 struct __gangway_acc_site { const char *source; unsigned construct; };
 /* A list item: its first byte and its bytes, where the pointer is that is attached to it, what is done, what it is called
-   (";name;file;line;column;;"); and, as an answer, where it is on the device. */
+   (";name;file;line;column;;"); and, as an answer, where it is on the device. Of pointers to rows (ROWS) it says before what
+   these are: the bytes before a row, the bytes of it, and whether it consists of pointers to rows, of which the next says so. */
+struct __gangway_acc_rows { unsigned long before, bytes, more; };
+/* Of what is updated in pieces (PIECES) the steps and their bytes, by dimension; at last the bytes of a piece, and 0. */
+struct __gangway_acc_pieces { unsigned long count, step; };
 struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; unsigned kind, flags; const char *label; void *device; };
 /* The queue, whether the host computes; as an answer the number for `device`; gangs, workers and lanes; whether there may
    be fewer workers than that. */
