@@ -359,12 +359,17 @@ impl Work {
         let copy = wanted.kind.has(MapKind::TO)
             && (filling.is_some() || wanted.kind.has(MapKind::ALWAYS))
             && wanted.size != 0;
-        if copy {
+        // A member of a structure that has become present with the others.
+        let zero = wanted.kind.has(MapKind::ZERO) && !copy && filling.is_some() && wanted.size != 0;
+        if copy || zero {
             let (begin, size) = entry.part_of(wanted.begin, wanted.size);
             let new = filling.is_none_or(|index| self.unpublished.is_new_to(index, begin, size));
-            if new
-                && let Err(error) = self.operations.copy_in(&self.construct, entry, begin, size, wanted.label)
-            {
+            let filled = match (new, copy) {
+                (false, _) => Ok(()),
+                (true, true) => self.operations.copy_in(&self.construct, entry, begin, size, wanted.label),
+                (true, false) => self.operations.zero(&self.construct, entry, begin, size, wanted.label),
+            };
+            if let Err(error) = filled {
                 self.drop_held(held);
                 return Err(error);
             }

@@ -240,9 +240,61 @@ static int later(void) {
   return 0;
 }
 
+struct turned {
+  int *b;
+  int a;
+};
+
+/* What members lead to ends apart from the objects, in whatever words clauses name it. */
+static int apart(void) {
+  struct pair all[3], *one = &all[1];
+  for (int k = 0; k < 3; k++) {
+    all[k].a = k, all[k].b = malloc(N * sizeof(int));
+    for (int i = 0; i < N; i++) all[k].b[i] = i;
+  }
+  // An element that is not present by itself comes with its member.
+  for (int k = 0; k < 3; k++) {
+#pragma acc parallel loop copy(all[k].b[0 : N])
+    for (int i = 0; i < N; i++) all[k].b[i] += all[k].a;
+    struct pair *here = all;
+#pragma acc parallel loop copy(here[k].b[0 : N])
+    for (int i = 0; i < N; i++) here[k].b[i] += here[k].a;
+  }
+  struct turned turned[3], *at = turned;
+  for (int k = 0; k < 3; k++) turned[k].a = k + 5, turned[k].b = calloc(N, sizeof(int));
+  for (int k = 0; k < 3; k++) {
+#pragma acc parallel loop copy(at[k].b[0 : N])
+    for (int i = 0; i < N; i++) at[k].b[i] += at[k].a;
+    CHECK(turned[k].b[N - 1] == k + 5);
+  }
+#pragma acc enter data copyin(all)
+  for (int k = 0; k < 3; k++) {
+#pragma acc enter data copyin(all[k].b[0 : N])
+  }
+#pragma acc exit data delete (one->b[0 : N])
+#pragma acc enter data copyin(one->b[0 : N])
+#pragma acc exit data copyout(one->b[0 : N])
+  CHECK(shared || acc_is_present(all, sizeof all));
+#pragma acc enter data copyin(one->b[0 : N])
+#pragma acc parallel loop present(all)
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < N; i++) all[k].b[i] *= 2;
+  for (int k = 0; k < 3; k++) {
+    one = all + k;
+#pragma acc exit data copyout(one->b[0 : N])
+    for (int i = 0; i < N; i++) CHECK(all[k].b[i] == 2 * (i + 2 * k));
+  }
+  // The member is present, and what it leads to is not: it keeps the host's address.
+#pragma acc data no_create(all[0].b[0 : N])
+  ;
+#pragma acc exit data delete (all)
+  CHECK(shared || !acc_is_present(all, 1));
+  return 0;
+}
+
 int main(void) {
   shared = acc_get_device_type() == acc_device_host;
-  if (pointers() || orders() || nested() || large() || later()) return 1;
+  if (pointers() || orders() || nested() || large() || later() || apart()) return 1;
   puts("ok");
   return 0;
 }

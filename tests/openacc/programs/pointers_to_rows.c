@@ -121,6 +121,48 @@ static void members(void) {
     for (int j = 0; j < COLUMNS; ++j) CHECK(table.cells[i][j] == 100 * i + j + 6);
 }
 
+static void doubled(int *row, int columns) {
+#pragma acc parallel loop present(row[0:columns])
+  for (int j = 0; j < columns; ++j) row[j] *= 2;
+}
+
+/* A row by itself, where all are there; an update of a part of some; no rows at all. */
+static void rows_by_themselves(int columns) {
+  int shared = acc_get_device_type() == acc_device_host;
+  int **table = made(ROWS, columns, 0), **none = NULL;
+#pragma acc data copy(table[0:ROWS][0:columns])
+  {
+    for (int i = 0; i < ROWS; ++i) doubled(table[i], columns);
+#pragma acc update self(table[2:2][1:3])
+    CHECK(table[2][0] == (shared ? 400 : 200) && table[3][3] == 606 && table[4][1] == (shared ? 802 : 401));
+  }
+  for (int i = 0; i < ROWS; ++i)
+    for (int j = 0; j < columns; ++j) CHECK(table[i][j] == 2 * (100 * i + j));
+#pragma acc data copy(none[0:0][0:columns])
+  ;
+}
+
+/* Rows that are mapped one by one. */
+static void one_by_one(void) {
+  int **table = made(ROWS, COLUMNS, 0);
+#pragma acc enter data copyin(table[0:ROWS])
+  for (int i = 0; i < ROWS; ++i) {
+#pragma acc enter data copyin(table[i][0:COLUMNS])
+  }
+#pragma acc parallel loop collapse(2) present(table)
+  for (int i = 0; i < ROWS; ++i)
+    for (int j = 0; j < COLUMNS; ++j) table[i][j] *= 3;
+#pragma acc update self(table[2][0:COLUMNS])
+  CHECK(table[2][1] == 603 && (acc_get_device_type() == acc_device_host || table[1][1] == 101));
+  for (int i = 0; i < ROWS; ++i) {
+#pragma acc exit data copyout(table[i][0:COLUMNS])
+  }
+#pragma acc exit data delete(table[0:ROWS])
+  CHECK(acc_get_device_type() == acc_device_host || !acc_is_present(table, sizeof *table));
+  for (int i = 0; i < ROWS; ++i)
+    for (int j = 0; j < COLUMNS; ++j) CHECK(table[i][j] == 3 * (100 * i + j));
+}
+
 #pragma acc routine vector
 static int sum(const int *row, int count) {
   int all = 0;
@@ -143,6 +185,8 @@ int main(void) {
   unstructured();
   deeper();
   members();
+  rows_by_themselves(COLUMNS);
+  one_by_one();
   rows_as_arguments();
   if (!failures) printf("ok\n");
   return failures != 0;

@@ -63,6 +63,22 @@ pub struct Item {
     pub is_of_base: bool,
 }
 
+/// What is written for an item.
+pub struct Fields {
+    /// Declarations before the list.
+    pub declared: String,
+    /// The item in the list.
+    pub own: String,
+    /// Those of the dimensions of its [`Sections`], behind all others.
+    pub rows: Vec<String>,
+}
+
+impl Fields {
+    const fn of(own: String) -> Self {
+        Self { declared: String::new(), own, rows: Vec::new() }
+    }
+}
+
 /// What a clause does, as the runtime calls it; nothing for clauses of other things.
 pub fn kind(clause: &Clause, directive: &Directive) -> Option<&'static str> {
     let (_, kind) = KINDS.iter().find(|(name, _)| *name == clause.name)?;
@@ -81,6 +97,9 @@ pub fn read(directive: &Directive, index: &Index<'_>, text: &str) -> Result<Vec<
             match word {
                 "readonly" => flags.push("READONLY"),
                 "zero" => flags.push("ZERO"),
+                "always" => flags.extend(["ALWAYS_IN", "ALWAYS_OUT"]),
+                "alwaysin" => flags.push("ALWAYS_IN"),
+                "alwaysout" => flags.push("ALWAYS_OUT"),
                 _ => {}
             }
         }
@@ -227,14 +246,16 @@ impl Item {
 
     /// The source of its fields: begin, bytes, pointer, kind, flags, name; and of those of its [`Sections`].
     /// `read` gives expressions as the place of the construct sees them. The item is `place` in the list.
+    /// `is_on_devices`: devices have the variable themselves.
     pub fn fields(
         &self,
         variable: Option<&Variable>,
         text: &str,
         label: &str,
         place: usize,
+        is_on_devices: bool,
         read: &dyn Fn(&Range<usize>) -> String,
-    ) -> Result<(String, Vec<String>), Complaint> {
+    ) -> Result<Fields, Complaint> {
         let object = self.spelled.clone().unwrap_or_else(|| read(&self.object));
         let flags =
             self.flags.iter().fold("0".to_owned(), |all, flag| format!("{all} | __GANGWAY_ACC_{flag}"));
@@ -243,7 +264,7 @@ impl Item {
         let kind = format!("__GANGWAY_ACC_{}", self.kind);
         if let Some(bytes) = &self.room {
             let fields = format!("{{ (void *)({object}), {bytes}, 0, {kind}, {flags}, {label}, 0 }}");
-            return Ok((fields, Vec::new()));
+            return Ok(Fields::of(fields));
         }
         let is_pointer =
             self.is_variable && variable.is_some_and(|variable| variable.class == Class::Pointer);
@@ -256,36 +277,49 @@ impl Item {
                 "0".to_owned()
             };
             let fields = format!("{{ (void *)({object}), 0, {pointer}, {kind}, {flags}, {label}, 0 }}");
-            return Ok((fields, Vec::new()));
+            return Ok(Fields::of(fields));
         }
         if self.sections.is_empty() {
+            let flags = match is_pointer && matches!(self.kind, "COPYOUT" | "DELETE") {
+                true => format!("{flags} | __GANGWAY_ACC_POINTER"),
+                false => flags,
+            };
             let fields =
                 format!("{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}");
-            return Ok((fields, Vec::new()));
+            return Ok(Fields::of(fields));
         }
         if is_pointer && self.sections[0].count.is_none() {
             let message = format!("`{}` is a pointer: the section needs a length", &text[self.whole.clone()]);
             return Err(Complaint::new(self.at, message));
         }
         let sections = Sections::of(&object, &self.sections, read);
-        // A pointer in an object that is on the device has to point to there.
         let pointer = match self.is_variable {
+            // Where devices have the pointer itself, it has to point to there.
+            true if is_pointer && is_on_devices => format!("(void **)&({object})"),
             true => "0".to_owned(),
+            // So does a pointer in an object that is on the device.
             false => format!("__gangway_acc_pointer({object})"),
         };
         let known = variable.filter(|variable| self.is_variable && variable.class != Class::Dependent);
         let may_have_rows = self.sections.len() > 1
             && known.is_none_or(|variable| variable.pointers > usize::from(variable.class == Class::Pointer));
+        let (declared, flags, device) = match self.kind {
+            "UPDATE_SELF" | "UPDATE_DEVICE" if self.sections.len() > 1 => {
+                let (declared, dimensions) = sections.dimensions(place);
+                (declared, format!("{flags} | __GANGWAY_ACC_PIECES"), dimensions)
+            }
+            _ => (String::new(), flags, "0".to_owned()),
+        };
         if may_have_rows {
             let (begin, bytes) = (sections.begin(), sections.bytes(0));
             let flags = format!("(unsigned)({flags} | {})", sections.rows_flag());
-            let fields = format!("{{ {begin}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}");
-            return Ok((fields, sections.rows(place)));
+            let own = format!("{{ {begin}, {bytes}, {pointer}, {kind}, {flags}, {label}, {device} }}");
+            return Ok(Fields { declared, own, rows: sections.rows(place) });
         }
         let (first, last) = sections.ends();
         let bytes = format!("(unsigned long)((char *)(&{last} + 1) - (char *)&{first})");
-        let fields = format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}");
-        Ok((fields, Vec::new()))
+        let own = format!("{{ (void *)&{first}, {bytes}, {pointer}, {kind}, {flags}, {label}, {device} }}");
+        Ok(Fields { declared, own, rows: Vec::new() })
     }
 }
 

@@ -90,6 +90,23 @@ impl Sections {
         format!("(({}) ? __GANGWAY_ACC_HAS_ROWS : 0)", any.join(" || "))
     }
 
+    /// The dimensions that the section has where it is updated, as the runtime reads them: their declaration, and a
+    /// pointer to those of a row, or of all where rows do not lie apart.
+    pub fn dimensions(&self, place: usize) -> (String, String) {
+        let dimension = |[base, _, length]: &[String; 3]| {
+            format!("{{ 0, (unsigned long)({length}), sizeof({base}[0]) }}, ")
+        };
+        let all: String = self.dimensions.iter().map(dimension).collect();
+        let first = (1..self.dimensions.len())
+            .fold("0".to_owned(), |outer, at| format!("{} ? {at} : {outer}", self.is_pointer(at)));
+        (
+            format!(
+                "const struct __gangway_acc_dimension __acc_dimensions_{place}[] = {{ {all}{{ 0, 0, 0 }} }}; "
+            ),
+            format!("(void *)&__acc_dimensions_{place}[{first}]"),
+        )
+    }
+
     /// What is a row of each dimension but the first: items behind all others, which lead to the item at a
     /// place of the list.
     pub fn rows(&self, place: usize) -> Vec<String> {

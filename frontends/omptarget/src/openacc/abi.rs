@@ -47,7 +47,8 @@ pub struct AccItem {
     pub flags: u32,
     /// Its description, in clang's form, a constant of the program.
     pub label: *const c_char,
-    /// Where the first byte is on the device; on the host where nothing is there.
+    /// Where the first byte is on the device; on the host where nothing is there. Of an item with
+    /// [`flag::PIECES`] it leads to the dimensions of it first.
     pub device: *mut c_void,
 }
 
@@ -101,6 +102,8 @@ pub mod kind {
 pub mod flag {
     pub const IF_PRESENT: u32 = 1;
     pub const FINALIZE: u32 = 2;
+    /// Every byte is zero where the item begins to be present (`zero`).
+    pub const ZERO: u32 = 8;
     /// An object of which clauses may have named members: it stays as it is where a part of it is present.
     pub const OBJECT: u32 = 32;
     /// Of such an object the construct uses nothing but the members that its clauses name.
@@ -110,4 +113,16 @@ pub mod flag {
     /// Above these bits stands the number of the object that a member belongs to, or of an object of which the
     /// construct's clauses name members; 0: none.
     pub const OBJECT_SHIFT: u32 = 8;
+    /// The bits of that number.
+    pub const OBJECT_BITS: u32 = 0xf_ffff;
+    /// Present data is copied where the construct begins, too (`always`, `alwaysin`).
+    pub const ALWAYS_IN: u32 = 1 << 28;
+    /// The item has several dimensions, of which something may be between the parts that are meant. `device` leads to
+    /// them, outer ones first, each a [`Dimension`](crate::section::Dimension) without an offset; behind them is one
+    /// without a stride.
+    pub const PIECES: u32 = 1 << 29;
+    /// The item is a pointer, and no section of what it leads to is named.
+    pub const POINTER: u32 = 1 << 30;
+    /// Present data is copied where the construct ends, too (`always`, `alwaysout`).
+    pub const ALWAYS_OUT: u32 = 1 << 31;
 }

@@ -1,8 +1,11 @@
 //! The items of translated constructs, as the runtime has them.
 
 use super::abi::{AccItem, flag, kind};
+use crate::section::{self, Dimension};
 use gangway_openacc::present::{self, Parts};
-use gangway_runtime::{Device, Item, Items, Label, MapKind, memory};
+use gangway_runtime::{Damage, Device, Item, Items, Label, MapKind, Section, memory};
+use std::collections::HashSet;
+use std::ffi::c_void;
 use std::ops::Range;
 
 /// What items are for.
@@ -20,6 +23,8 @@ pub(super) enum Construct {
 pub(super) struct Listed {
     data: Vec<Item>,
     pointers: Vec<Item>,
+    /// Where the data begins that the end of the construct copies even if it stays present.
+    always_out: HashSet<usize>,
 }
 
 /// Items as they are.
@@ -45,6 +50,11 @@ impl Items for List<'_> {
     fn explain_unknown(&self, _kind: MapKind) -> String {
         String::new()
     }
+
+    fn section<'i>(&'i self, item: &'i Item) -> Result<Box<dyn Section + 'i>, Damage> {
+        // SAFETY: `pieces` has found so many dimensions there, which stay until the construct has been performed.
+        unsafe { section::of(item) }
+    }
 }
 
 impl Listed {
@@ -56,8 +66,14 @@ impl Listed {
             device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };
         for item in items.iter().filter(|item| item.object() == 0) {
-            if !item.is_object() || !is_there(&item.range()) {
-                listed.add(construct, item);
+            if item.is_object() && is_there(&item.range()) {
+                continue;
+            }
+            match device {
+                Some(device) if construct == Construct::Exit && item.flags & flag::POINTER != 0 => {
+                    listed.add_pointee(device, item);
+                }
+                _ => listed.add(construct, item),
             }
         }
         let last = items.iter().map(AccItem::object).max().unwrap_or(0);
@@ -116,7 +132,21 @@ impl Listed {
             self.data.insert(first, header);
         }
         self.data.extend(pointees.data);
+        self.always_out.extend(pointees.always_out);
         self.pointers.extend(pointees.pointers);
+    }
+
+    /// Adds what a pointer leads to where data ends. OpenACC means the pointer; where that is not present itself, programs
+    /// mean the data, of which they do not say again how much it is.
+    fn add_pointee(&mut self, device: &'static Device, item: &AccItem) {
+        // SAFETY: translated code gives the address of a pointer of the program's.
+        let begin = unsafe { *item.begin.cast::<*mut c_void>() };
+        let own = memory::mapped_address(device, item.begin.addr());
+        let bytes = own.is_none().then(|| present::bytes_from(device, begin.addr())).flatten();
+        match bytes {
+            Some(bytes) => self.add(Construct::Exit, &AccItem { begin, bytes, ..*item }),
+            None => self.add(Construct::Exit, item),
+        }
     }
 
     fn add(&mut self, construct: Construct, item: &AccItem) {
@@ -124,12 +154,22 @@ impl Listed {
         let hold = if construct == Construct::Structured { MapKind::HOLD } else { MapKind::ALLOC };
         let finalize = if item.flags & flag::FINALIZE != 0 { MapKind::DELETE } else { MapKind::ALLOC };
         let present = if item.flags & flag::IF_PRESENT != 0 { MapKind::ALLOC } else { MapKind::PRESENT };
+        let zero = if item.flags & flag::ZERO != 0 { MapKind::ZERO } else { MapKind::ALLOC };
+        let always_out = item.flags & flag::ALWAYS_OUT != 0;
+        let is_always = match construct {
+            Construct::Exit => always_out,
+            _ => item.flags & flag::ALWAYS_IN != 0,
+        };
+        let always = if is_always { MapKind::ALWAYS } else { MapKind::ALLOC };
+        if always_out && construct == Construct::Structured {
+            self.always_out.insert(item.begin.addr());
+        }
         let both = MapKind::TO | MapKind::FROM;
         let kind = match (item.kind, construct) {
-            (kind::COPY, _) => both | hold,
-            (kind::COPYIN, _) => MapKind::TO | hold,
-            (kind::COPYOUT, _) => MapKind::FROM | hold | finalize,
-            (kind::CREATE, _) => hold,
+            (kind::COPY, _) => both | hold | always,
+            (kind::COPYIN, _) => MapKind::TO | hold | always,
+            (kind::COPYOUT, _) => MapKind::FROM | hold | finalize | zero | always,
+            (kind::CREATE, _) => hold | zero,
             (kind::DELETE, _) => finalize,
             (kind::NO_CREATE, _) => MapKind::IF_PRESENT | hold,
             (kind::PRESENT, _) => MapKind::PRESENT | hold,
@@ -147,7 +187,8 @@ impl Listed {
         };
         if item.bytes > 0 {
             let begin = item.begin.addr();
-            self.data.push(Item { base: begin, begin, size: item.bytes, kind, label });
+            let whole = Item { base: begin, begin, size: item.bytes, kind, label };
+            self.data.push(pieces(item, &whole).unwrap_or(whole));
         }
         if !item.pointer.is_null() && construct != Construct::Update {
             self.attach(construct, item, label);
@@ -171,9 +212,14 @@ impl Listed {
         List(&self.data)
     }
 
-    /// Leaves the pointers that are on a device themselves, and point to something.
+    /// Leaves the pointers that are on a device themselves, and point to something; where they are to be attached, to
+    /// what is there, too (OpenACC 3.3 section 2.7.2).
     pub fn keep_present(&mut self, device: &'static Device) {
-        self.pointers.retain(|item| item.begin != 0 && memory::mapped_address(device, item.base).is_some());
+        let is_present = |at| memory::mapped_address(device, at).is_some();
+        self.pointers.retain(|item| {
+            let leads_nowhere = item.begin == 0 || item.kind.has(MapKind::ATTACH) && !is_present(item.begin);
+            !leads_nowhere && is_present(item.base)
+        });
     }
 
     /// The pointers that are attached, or detached.
@@ -181,12 +227,35 @@ impl Listed {
         List(&self.pointers)
     }
 
-    /// They as the end of structured data undoes them.
+    /// Makes of all what the end of structured data does with it.
     pub fn end(&mut self) {
         for item in &mut self.pointers {
             item.kind = MapKind::DETACH | MapKind::COUNTED;
         }
+        for item in &mut self.data {
+            item.kind = match self.always_out.contains(&item.begin) {
+                true => item.kind | MapKind::ALWAYS,
+                false => item.kind.without(MapKind::ALWAYS),
+            };
+        }
     }
+}
+
+/// An item that is updated in pieces: what is between them stays as it is (OpenACC 3.3 section 2.14.4). `None`: it is
+/// one range, or its dimensions overlap.
+fn pieces(item: &AccItem, whole: &Item) -> Option<Item> {
+    if item.flags & flag::PIECES == 0 {
+        return None;
+    }
+    let dimensions = item.device.cast_const().cast::<Dimension>();
+    let is_one = |at: &usize| {
+        // SAFETY: translated code ends the dimensions with one that has no stride.
+        unsafe { (*dimensions.add(*at)).stride != 0 }
+    };
+    let size = (0..).take_while(is_one).count();
+    let pieces = Item { begin: dimensions.addr(), size, kind: whole.kind | MapKind::IN_PIECES, ..*whole };
+    // SAFETY: so many have been found.
+    unsafe { section::of(&pieces) }.is_ok().then_some(pieces)
 }
 
 /// Where an object is on the device of which clauses may have named members.
@@ -205,13 +274,21 @@ pub(super) fn find_object(device: &'static Device, object: &AccItem, items: &[Ac
 }
 
 /// All of an object that is known: itself, and the members of it that clauses name, which may be of later elements
-/// than the one that a pointer leads to.
+/// than the one that a pointer leads to. Of these all is meant as well.
 fn whole_object(object: &AccItem, items: &[AccItem]) -> Range<usize> {
     let number = object.object();
     let members = items.iter().filter(|item| number != 0 && item.object() == number && !item.is_object());
-    members
+    let all = members
         .map(AccItem::range_in_object)
-        .fold(object.range(), |all, member| all.start.min(member.start)..all.end.max(member.end))
+        .fold(object.range(), |all, member| all.start.min(member.start)..all.end.max(member.end));
+    whole_elements(&object.range(), &all)
+}
+
+/// A range around the first of equal elements, with all of those of which it has a part.
+fn whole_elements(first: &Range<usize>, part: &Range<usize>) -> Range<usize> {
+    let whole = |bytes: usize| bytes.checked_next_multiple_of(first.len()).unwrap_or(bytes);
+    first.start.saturating_sub(whole(first.start - part.start))
+        ..first.start.saturating_add(whole(part.end - first.start))
 }
 
 /// What of a range is in none of others.
@@ -234,7 +311,7 @@ fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usiz
 impl AccItem {
     /// The number of the object that it is a member of, or that it is; 0: of none.
     fn object(&self) -> u32 {
-        self.flags >> flag::OBJECT_SHIFT
+        self.flags >> flag::OBJECT_SHIFT & flag::OBJECT_BITS
     }
 
     /// Whether it is an object of which clauses may have named members.
@@ -289,5 +366,13 @@ mod tests {
         assert_eq!(rest(&[(24, 32), (8, 12), (10, 16)]), [(16, 24), (32, 40)]);
         assert_eq!(rest(&[(0, 9), (30, 50)]), [(9, 30)]);
         assert_eq!(rest(&[(8, 40)]), []);
+    }
+
+    #[test]
+    fn elements_of_which_a_clause_names_a_member_are_meant_as_a_whole() {
+        assert_eq!(whole_elements(&(100..116), &(100..116)), 100..116);
+        assert_eq!(whole_elements(&(100..116), &(100..136)), 100..148);
+        assert_eq!(whole_elements(&(100..116), &(80..116)), 68..116);
+        assert_eq!(whole_elements(&(100..100), &(80..104)), 80..104);
     }
 }

@@ -6,6 +6,9 @@ use super::items::Construct;
 use std::borrow::Cow;
 use std::ffi::c_void;
 
+/// What flags say of the data that is at the end of the pointers.
+const OF_DATA: u32 = flag::ZERO | flag::ALWAYS_IN | flag::ALWAYS_OUT | flag::PIECES;
+
 /// The items of a construct, with each row for itself.
 pub(super) fn apart(construct: Construct, items: &[AccItem]) -> Cow<'_, [AccItem]> {
     if items.iter().all(|item| item.kind != kind::ROW) {
@@ -31,7 +34,9 @@ fn add(construct: Construct, all: &mut Vec<AccItem>, item: &AccItem, levels: &[&
         return;
     };
     if let Some(kind) = of_pointers(construct, item.kind) {
-        all.push(AccItem { kind, ..*item });
+        // What modifiers say of the data is of the rows: the device's pointers are its own.
+        let flags = item.flags & !OF_DATA;
+        all.push(AccItem { kind, flags, ..*item });
     }
     for at in (0..item.bytes).step_by(size_of::<*mut c_void>()) {
         let pointer: *mut *mut c_void = item.begin.cast::<*mut c_void>().wrapping_byte_add(at);
@@ -39,7 +44,7 @@ fn add(construct: Construct, all: &mut Vec<AccItem>, item: &AccItem, levels: &[&
         let row = unsafe { *pointer };
         if !row.is_null() {
             let begin = row.wrapping_byte_add(level.begin.addr());
-            let flags = item.flags & (flag::FINALIZE | flag::IF_PRESENT);
+            let flags = item.flags & (flag::FINALIZE | flag::IF_PRESENT | OF_DATA);
             add(construct, all, &AccItem { begin, bytes: level.bytes, pointer, flags, ..*item }, inner);
         }
     }

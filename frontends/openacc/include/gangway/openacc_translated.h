@@ -11,13 +11,19 @@ enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWA
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE, __GANGWAY_ACC_ROW };
 enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
   __GANGWAY_ACC_NAMED = 64, __GANGWAY_ACC_HAS_ROWS = 128 };
+#define __GANGWAY_ACC_ALWAYS_IN 0x10000000u
+#define __GANGWAY_ACC_PIECES 0x20000000u
+#define __GANGWAY_ACC_POINTER 0x40000000u
+#define __GANGWAY_ACC_ALWAYS_OUT 0x80000000u
 /* Members of one object have one number, and the object has it, too. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */
 struct __gangway_acc_site { const char *source; unsigned construct; };
 /* A list item: its first byte and its bytes, where the pointer is that is attached to it, what is done, what it is called
    (";name;file;line;column;;"); and, as an answer, where it is on the device. One of HAS_ROWS consists of pointers to rows: the
-   ROW whose pointer is its address says where the section begins in each, and its bytes; further ones, what is in that. */
+   ROW whose pointer is its address says where the section begins in each, and its bytes; further ones, what is in that. Of one
+   that is updated in PIECES, `device` leads to its dimensions: steps and their bytes, outer ones first; at last no bytes. */
+struct __gangway_acc_dimension { unsigned long offset, count, stride; };
 struct __gangway_acc_item { void *begin; unsigned long bytes; void **pointer; unsigned kind, flags; const char *label; void *device; };
 /* The queue, whether the host computes; as an answer the number for `device`; gangs of each dimension, workers and lanes;
    whether there may be fewer workers than that; as an answer, how many gangs each dimension has where all are counted in
