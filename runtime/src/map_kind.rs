@@ -77,6 +77,8 @@ impl MapKind {
     pub const NEW: Self = Self(1 << 38);
     /// Nothing is done if the item is not present: the kernel gets the host's address.
     pub const IF_PRESENT: Self = Self(1 << 39);
+    /// Every byte is zero when the item becomes present.
+    pub const ZERO: Self = Self(1 << 40);
     /// The construct's reference does not count: the item only asks where something is.
     pub const UNCOUNTED: Self = Self(1 << 41);
     /// With `target update`: it is an error if only a part of the item is present.
@@ -107,6 +109,7 @@ impl MapKind {
         .with(Self::ALWAYS)
         .with(Self::HOLD)
         .with(Self::IN_PIECES)
+        .with(Self::ZERO)
         .with(Self::UNKNOWN);
 
     /// All that items may mean of which only references are counted if they are present.
@@ -117,6 +120,7 @@ impl MapKind {
         .with(Self::CLOSE)
         .with(Self::PRESENT)
         .with(Self::IF_PRESENT)
+        .with(Self::ZERO)
         .with(Self::ONCE);
 
     /// All that items may mean which are pointers whose attachments count, and may not be present.

@@ -106,6 +106,33 @@ fn attached_pointers() {
     }
 }
 
+/// What becomes present as zeros has no other byte, whichever way it is made; what is present stays as it is.
+#[test]
+fn zeros() {
+    for options in Options::ALL {
+        let (world, mock) = World::mock(options);
+        let (small, large, present) = ([7u8; 24], vec![7u8; 100_000], [7u8; 64]);
+        let section = |of: &[u8], kind| ListItem::section(of.as_ptr().addr(), of.len(), kind);
+        let items = [
+            section(&small, MapKind::ZERO),
+            section(&large, MapKind::ZERO),
+            section(&present, MapKind::ZERO),
+        ];
+        world.data(DataOperation::Begin, &[section(&present, MapKind::TO)]).unwrap();
+        world.data(DataOperation::Begin, &items).unwrap();
+        world.data(DataOperation::Begin, &items).unwrap();
+        for (item, byte) in items.iter().zip([0, 0, 7]) {
+            let address = gangway_runtime::memory::mapped_address(world.device, item.begin).unwrap();
+            assert!(
+                mock.read(address, item.size).iter().all(|found| *found == byte),
+                "{options:?}: {item:?}"
+            );
+        }
+        world.data(DataOperation::End, &items.map(|item| item.deleted())).unwrap();
+        mock.assert_all_freed();
+    }
+}
+
 /// `use_device_ptr` gets the device address of the base, also through a pointer.
 #[test]
 fn returned_addresses() {

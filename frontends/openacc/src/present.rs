@@ -85,6 +85,15 @@ pub fn parts_of(device: &'static Device, object: &Range<usize>) -> Parts {
     found.map_or(Parts::Nothing, |(begin, _)| Parts::Of(begin))
 }
 
+/// The bytes of present data that begins at an address, if its lifetime may end.
+#[must_use]
+pub fn bytes_from(device: &'static Device, host: usize) -> Option<usize> {
+    match find(device, host, 1) {
+        Found::Whole(Mapped { begin, size, is_permanent: false }) if begin == host => Some(size),
+        _ => None,
+    }
+}
+
 /// Data of [`acc_map_data`], by device and address on the host: address on the device, and size.
 static MAPPED: Mutex<BTreeMap<(i32, usize), (usize, usize)>> = Mutex::new(BTreeMap::new());
 

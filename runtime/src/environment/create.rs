@@ -33,12 +33,13 @@ impl Work {
             entry.set_region_of(gangway_sync::this_thread());
         }
         let copy = wanted.kind.has(MapKind::TO);
+        let zero = wanted.kind.has(MapKind::ZERO) && !copy;
         match part {
             Some(part) if events::observed() => {
                 tell::part(&self.construct, part, padding + size, begin, label)
             }
             Some(_) => {}
-            None => self.allocate_for(entry, wanted, copy)?,
+            None => self.allocate_for(entry, wanted, copy || zero)?,
         }
         if wanted.count == Count::Once {
             self.holdings.count_once(entry);
@@ -51,7 +52,12 @@ impl Work {
         {
             tell::entry(&self.construct, MappingChange::Created, entry, wanted, counts);
         }
-        if copy && let Err(error) = self.operations.copy_in(&self.construct, entry, begin, size, label) {
+        let filled = match (copy, zero) {
+            (true, _) => self.operations.copy_in(&self.construct, entry, begin, size, label),
+            (false, true) => self.operations.zero(&self.construct, entry, begin, size, label),
+            (false, false) => Ok(()),
+        };
+        if let Err(error) = filled {
             self.drop_held(Held::of_new(entry, wanted));
             return Err(error);
         }

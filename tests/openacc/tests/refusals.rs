@@ -85,3 +85,32 @@ fn members_that_came_apart_are_no_structure() {
     run(&["x", "x", "x"]).told(&["a.c:16:1: in main", "`s.b`", "`s.c`", apart, help]);
     run(&[]).told(&["a.c:19:1: in main", "`s.a`", "must be present on the device and is not"]);
 }
+
+#[test]
+fn what_is_not_present_is_named_in_words_of_openacc() {
+    let wrong = |directives: &str, said: &[&str]| {
+        let folder = Folder::new();
+        let text = format!(
+            "#include <stdlib.h>\nint main(void) {{\n  int n = 10, *a = calloc(n, sizeof *a);\n{directives}\n  \
+             for (int i = 0; i < n; i++) a[i] = i;\n}}\n"
+        );
+        compiled(&folder, &text).succeeded();
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).run().failed().told(said);
+    };
+    wrong(
+        "#pragma acc parallel loop present(a[0:n])",
+        &[
+            "a.c:4:1: in main",
+            "`a[0:n]`",
+            "make it present with a data construct, enter data or declare before",
+        ],
+    );
+    wrong(
+        "#pragma acc enter data create(a[0:n/2])\n#pragma acc parallel loop copy(a[0:n])",
+        &["a.c:5:1: in main", "`a[0:n]`", "`a[0:n/2]`", "must be present as a whole or not at all"],
+    );
+    wrong(
+        "#pragma acc parallel loop",
+        &["name what the construct uses of it in a data clause, as in copy(p[0:n])"],
+    );
+}

@@ -87,8 +87,9 @@ impl Writer<'_> {
             let variable = item.key.and_then(|key| self.index.variable(key));
             let (file, line) = self.source.presumed(item.at);
             let label = quoted(&format!(";{};{file};{line};1;;", item.written(self.text)));
+            let is_on_devices = variable.is_some_and(|variable| self.is_on_devices(variable));
             let read = |range: &_| self.expression(range, names);
-            let (own, of_rows) = item.fields(variable, self.text, &label, place, &read)?;
+            let (own, of_rows) = item.fields(variable, self.text, &label, place, is_on_devices, &read)?;
             fields.push(own);
             rows.extend(of_rows);
         }
@@ -256,25 +257,31 @@ impl Writer<'_> {
     }
 
     /// clang leaves nothing of a variable in a device's image that only its unit sees, so that the host cannot
-    /// find it. Such variables of `declare` get names that others see, and that tell their units apart.
+    /// find it. Such variables of `declare` get names that others see, and that tell their units apart. Nor does it
+    /// define there what is `extern` and has a value; that is a definition without the word as well.
     pub fn exposed(&self, identity: u64) -> Vec<(Range<usize>, String)> {
         let declares = self.source.directives.iter().filter(|directive| directive.name == Name::Declare);
         let mut edits = Vec::new();
         for name in declares.flat_map(|directive| directive.clauses.iter().flat_map(Clause::items)) {
             let Some(name) = name.first() else { continue };
             let variable = self.index.variables.values().find(|variable| {
+                let has_value = variable.initialiser.is_some() && !variable.is_const;
                 variable.name == name.text
                     && variable.is_static
-                    && variable.is_of_its_unit
-                    && !variable.is_constant
+                    && (variable.is_of_its_unit && !variable.is_constant
+                        || !variable.is_of_its_unit && has_value)
             });
             let Some(variable) = variable else { continue };
             let tokens = crate::lexer::tokens(self.text[variable.range.clone()].as_bytes());
             let at = |token: &Token| token.range.start + variable.range.start;
-            let Some(storage) = tokens.iter().find(|token| token.is("static") && at(token) < variable.key)
-            else {
+            let word = if variable.is_of_its_unit { "static" } else { "extern" };
+            let mut before = tokens.iter().take_while(|token| token.text != variable.name);
+            let Some(storage) = before.find(|token| token.is(word)) else { continue };
+            let removed = (at(storage)..at(storage) + word.len(), String::new());
+            if !variable.is_of_its_unit {
+                edits.push(removed);
                 continue;
-            };
+            }
             let Some(mut index) = tokens.iter().position(|token| at(token) == variable.key) else { continue };
             while let Some(end) = tokens
                 .get(index + 1)
@@ -284,7 +291,7 @@ impl Writer<'_> {
                 index += 1 + end;
             }
             let end = tokens[index].range.end + variable.range.start;
-            edits.push((at(storage)..at(storage) + "static".len(), String::new()));
+            edits.push(removed);
             edits.push((end..end, format!(" __asm__(\"__gangway_acc_{}_{identity:016x}\")", variable.name)));
         }
         edits.sort_by_key(|(range, _)| (range.start, range.end));

@@ -81,6 +81,9 @@ pub fn read(directive: &Directive, index: &Index<'_>, text: &str) -> Result<Vec<
             match word {
                 "readonly" => flags.push("READONLY"),
                 "zero" => flags.push("ZERO"),
+                "always" => flags.extend(["ALWAYS_IN", "ALWAYS_OUT"]),
+                "alwaysin" => flags.push("ALWAYS_IN"),
+                "alwaysout" => flags.push("ALWAYS_OUT"),
                 _ => {}
             }
         }
@@ -227,12 +230,14 @@ impl Item {
 
     /// The source of its fields: begin, bytes, pointer, kind, flags, name; and of those of its [`Sections`].
     /// `read` gives expressions as the place of the construct sees them. The item is `place` in the list.
+    /// `is_on_devices`: devices have the variable themselves.
     pub fn fields(
         &self,
         variable: Option<&Variable>,
         text: &str,
         label: &str,
         place: usize,
+        is_on_devices: bool,
         read: &dyn Fn(&Range<usize>) -> String,
     ) -> Result<(String, Vec<String>), Complaint> {
         let object = self.spelled.clone().unwrap_or_else(|| read(&self.object));
@@ -259,6 +264,7 @@ impl Item {
             return Ok((fields, Vec::new()));
         }
         if self.sections.is_empty() {
+            let flags = if is_pointer { format!("{flags} | __GANGWAY_ACC_POINTER") } else { flags };
             let fields =
                 format!("{{ (void *)&({object}), sizeof({object}), 0, {kind}, {flags}, {label}, 0 }}");
             return Ok((fields, Vec::new()));
@@ -270,6 +276,8 @@ impl Item {
         let sections = Sections::of(&object, &self.sections, read);
         // A pointer in an object that is on the device has to point to there.
         let pointer = match self.is_variable {
+            // So has one that devices have themselves.
+            true if is_pointer && is_on_devices => format!("(void **)&({object})"),
             true => "0".to_owned(),
             false => format!("__gangway_acc_pointer({object})"),
         };

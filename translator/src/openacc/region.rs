@@ -476,7 +476,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Whether devices have a variable of the program's of their own.
-    fn is_on_devices(&self, variable: &Variable) -> bool {
+    pub fn is_on_devices(&self, variable: &Variable) -> bool {
         variable.is_static
             && self.source.directives.iter().any(|directive| {
                 directive.name == Name::Declare

@@ -217,8 +217,9 @@ fn with_places(text: String, is_cxx: bool) -> String {
 }
 
 /// The text without what clang takes for an error and GCC does not: directives `routine` that name no level get
-/// `seq`, which programs of before OpenACC 2.0 mean, `data` without a clause goes, as nothing is asked for, and
-/// what is reduced by `-` is a sum, as in OpenMP.
+/// `seq`, which programs of before OpenACC 2.0 mean, `data` without a clause goes, as nothing is asked for, what is
+/// reduced by `-` is a sum, as in OpenMP, and of `atomic update capture`, as OpenACC 2.7 has it (section 2.12), `capture`
+/// says all.
 fn with_what_is_meant(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut from = 0;
@@ -230,6 +231,10 @@ fn with_what_is_meant(text: &str) -> String {
         if tokens[3].is("data") && tokens.len() == 4 {
             result.push_str(&text[from..range.start]);
             from = range.end;
+        }
+        if tokens.len() > 5 && tokens[3].is("atomic") && tokens[4].is("update") && tokens[5].is("capture") {
+            result.push_str(&text[from..range.start + tokens[4].range.start]);
+            from = range.start + tokens[4].range.end;
         }
         if tokens[3].is("routine") && !has_level {
             result.push_str(&text[from..range.end]);

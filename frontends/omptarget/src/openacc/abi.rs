@@ -101,6 +101,8 @@ pub mod kind {
 pub mod flag {
     pub const IF_PRESENT: u32 = 1;
     pub const FINALIZE: u32 = 2;
+    /// Every byte is zero where the item begins to be present (`zero`).
+    pub const ZERO: u32 = 8;
     /// An object of which clauses may have named members: it stays as it is where a part of it is present.
     pub const OBJECT: u32 = 32;
     /// Of such an object the construct uses nothing but the members that its clauses name.
@@ -110,4 +112,12 @@ pub mod flag {
     /// Above these bits stands the number of the object that a member belongs to, or of an object of which the
     /// construct's clauses name members; 0: none.
     pub const OBJECT_SHIFT: u32 = 8;
+    /// The bits of that number.
+    pub const OBJECT_BITS: u32 = 0x1f_ffff;
+    /// The item is a pointer, and no section of what it leads to is named.
+    pub const POINTER: u32 = 1 << 29;
+    /// Present data is copied where the construct begins, too (`always`, `alwaysin`).
+    pub const ALWAYS_IN: u32 = 1 << 30;
+    /// Present data is copied where the construct ends, too (`always`, `alwaysout`).
+    pub const ALWAYS_OUT: u32 = 1 << 31;
 }

@@ -4,15 +4,16 @@ use super::abi::{AccItem, AccLaunch, LAUNCH, LAUNCH_ON_HOST, Site};
 use super::data::{Structured, arguments, device_for, failed, find};
 use super::grid;
 use crate::libomp::Libomp;
-use crate::words::WORDS;
 use gangway_frontend::construct::{Construct, complete};
 use gangway_frontend::guard::guard;
 use gangway_frontend::message;
 use gangway_frontend::state::RUNTIME;
+use gangway_frontend::words::Words;
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::dimensions::{self, GANGS, WORKERS};
 use gangway_openacc::failure::mistake;
 use gangway_openacc::profiling::{ErrorCode, Event, Scope, Span};
+use gangway_openacc::words::OpenAcc;
 use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
 use std::cell::{RefCell, UnsafeCell};
@@ -166,7 +167,7 @@ pub(crate) fn launch(number: i64, host: usize, items: &impl Items, shape: &Shape
     });
     let Some((device, site, asynchronous, shape, workers)) = of_construct else { return true };
     if let Err(mut error) = run(device, site, asynchronous, host, items, shape, workers) {
-        error.explain(Some(device), items, |remedy| WORDS.remedy(remedy));
+        error.explain(Some(device), items, |remedy| OpenAcc.remedy(remedy));
         failed(&error);
     }
     false

@@ -4,18 +4,19 @@
 use super::abi::{AccItem, AccLaunch, Site, flag, kind};
 use super::items::{Construct, List, Listed, find_object};
 use crate::libomp::Libomp;
-use crate::words::WORDS;
 use gangway_backend::SourceText;
 use gangway_frontend::caller;
 use gangway_frontend::construct::{self, UnderWay};
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
+use gangway_frontend::words::Words as _;
 use gangway_openacc::device_type::SYNC;
 use gangway_openacc::failure;
 use gangway_openacc::present::Parts;
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::waits::Wait;
+use gangway_openacc::words::OpenAcc;
 use gangway_openacc::{device, queues, shutdown};
 use gangway_runtime::{DataOperation, Device, Error, ErrorKind, Items, Result, events, memory};
 use std::cell::RefCell;
@@ -54,7 +55,7 @@ pub(super) unsafe fn arguments<'a>(
 /// Ends the program with an error, which names the variable and the line.
 #[cold]
 pub(super) fn failed(error: &Error) -> ! {
-    failure::terminate_by(Libomp::END, error, WORDS)
+    failure::terminate_by(Libomp::END, error, &OpenAcc)
 }
 
 /// Begins, ends or updates items.
@@ -80,7 +81,7 @@ pub(super) fn perform(
     };
     let done: Result<()> = issued.and_then(UnderWay::complete);
     if let Err(mut error) = done {
-        error.explain(Some(device), items, |remedy| WORDS.remedy(remedy));
+        error.explain(Some(device), items, |remedy| OpenAcc.remedy(remedy));
         failed(&error);
     }
 }
@@ -201,7 +202,7 @@ pub unsafe extern "C" fn __gangway_acc_enter_data(
         let Some(device) = device_for(launch) else { return };
         let mut scope = scope(launch.asynchronous);
         let mut span = scope.start(Event::EnterDataStart, profiling::Construct::EnterData, false);
-        let mut listed = Listed::of(Construct::Enter, None, items);
+        let mut listed = Listed::of(Construct::Enter, Some(device), items);
         perform(device, &site, DataOperation::Begin, &listed.data(), launch.asynchronous);
         listed.keep_present(device);
         perform(device, &site, DataOperation::Begin, &listed.pointers(), launch.asynchronous);
@@ -225,7 +226,7 @@ pub unsafe extern "C" fn __gangway_acc_exit_data(
         let Some(device) = device_for(launch) else { return };
         let mut scope = scope(launch.asynchronous);
         let mut span = scope.start(Event::ExitDataStart, profiling::Construct::ExitData, false);
-        let mut listed = Listed::of(Construct::Exit, None, items);
+        let mut listed = Listed::of(Construct::Exit, Some(device), items);
         listed.keep_present(device);
         perform(device, &site, DataOperation::End, &listed.pointers(), launch.asynchronous);
         perform(device, &site, DataOperation::End, &listed.data(), launch.asynchronous);

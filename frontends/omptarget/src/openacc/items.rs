@@ -3,6 +3,7 @@
 use super::abi::{AccItem, flag, kind};
 use gangway_openacc::present::{self, Parts};
 use gangway_runtime::{Device, Item, Items, Label, MapKind, memory};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// What items are for.
@@ -20,6 +21,8 @@ pub(super) enum Construct {
 pub(super) struct Listed {
     data: Vec<Item>,
     pointers: Vec<Item>,
+    /// Where the data begins that the end of the construct copies even if it stays present.
+    always_out: HashSet<usize>,
 }
 
 /// Items as they are.
@@ -57,7 +60,12 @@ impl Listed {
         };
         for item in items.iter().filter(|item| item.object() == 0) {
             if !item.is_object() || !is_there(&item.range()) {
-                listed.add(construct, item);
+                match device {
+                    Some(device) if construct == Construct::Exit && item.flags & flag::POINTER != 0 => {
+                        listed.add_pointee(device, item);
+                    }
+                    _ => listed.add(construct, item),
+                }
             }
         }
         let last = items.iter().map(AccItem::object).max().unwrap_or(0);
@@ -116,7 +124,23 @@ impl Listed {
             self.data.insert(first, header);
         }
         self.data.extend(pointees.data);
+        self.always_out.extend(pointees.always_out);
         self.pointers.extend(pointees.pointers);
+    }
+
+    /// Adds what a pointer leads to where data ends. OpenACC means the pointer; where that is not present itself, programs
+    /// mean the data, of which they do not say again how much it is.
+    fn add_pointee(&mut self, device: &'static Device, item: &AccItem) {
+        // SAFETY: translated code gives the address of a pointer of the program's.
+        let begin = unsafe { *item.begin.cast::<usize>() };
+        let own = memory::mapped_address(device, item.begin.addr());
+        let bytes = own.is_none().then(|| present::bytes_from(device, begin)).flatten();
+        let item = AccItem {
+            begin: bytes.map_or(item.begin, |_| std::ptr::with_exposed_provenance_mut(begin)),
+            bytes: bytes.unwrap_or(item.bytes),
+            ..*item
+        };
+        self.add(Construct::Exit, &item);
     }
 
     fn add(&mut self, construct: Construct, item: &AccItem) {
@@ -124,12 +148,22 @@ impl Listed {
         let hold = if construct == Construct::Structured { MapKind::HOLD } else { MapKind::ALLOC };
         let finalize = if item.flags & flag::FINALIZE != 0 { MapKind::DELETE } else { MapKind::ALLOC };
         let present = if item.flags & flag::IF_PRESENT != 0 { MapKind::ALLOC } else { MapKind::PRESENT };
+        let zero = if item.flags & flag::ZERO != 0 { MapKind::ZERO } else { MapKind::ALLOC };
+        let always_out = item.flags & flag::ALWAYS_OUT != 0;
+        let is_always = match construct {
+            Construct::Exit => always_out,
+            _ => item.flags & flag::ALWAYS_IN != 0,
+        };
+        let always = if is_always { MapKind::ALWAYS } else { MapKind::ALLOC };
+        if always_out && construct == Construct::Structured {
+            self.always_out.insert(item.begin.addr());
+        }
         let both = MapKind::TO | MapKind::FROM;
         let kind = match (item.kind, construct) {
-            (kind::COPY, _) => both | hold,
-            (kind::COPYIN, _) => MapKind::TO | hold,
-            (kind::COPYOUT, _) => MapKind::FROM | hold | finalize,
-            (kind::CREATE, _) => hold,
+            (kind::COPY, _) => both | hold | always,
+            (kind::COPYIN, _) => MapKind::TO | hold | always,
+            (kind::COPYOUT, _) => MapKind::FROM | hold | finalize | zero | always,
+            (kind::CREATE, _) => hold | zero,
             (kind::DELETE, _) => finalize,
             (kind::NO_CREATE, _) => MapKind::IF_PRESENT | hold,
             (kind::PRESENT, _) => MapKind::PRESENT | hold,
@@ -171,9 +205,14 @@ impl Listed {
         List(&self.data)
     }
 
-    /// Leaves the pointers that are on a device themselves, and point to something.
+    /// Leaves the pointers that are on a device themselves, and point to something; where they are to be attached, to
+    /// what is there, too.
     pub fn keep_present(&mut self, device: &'static Device) {
-        self.pointers.retain(|item| item.begin != 0 && memory::mapped_address(device, item.base).is_some());
+        let is_present = |at| memory::mapped_address(device, at).is_some();
+        self.pointers.retain(|item| {
+            let leads_nowhere = item.begin == 0 || item.kind.has(MapKind::ATTACH) && !is_present(item.begin);
+            !leads_nowhere && is_present(item.base)
+        });
     }
 
     /// The pointers that are attached, or detached.
@@ -181,10 +220,16 @@ impl Listed {
         List(&self.pointers)
     }
 
-    /// They as the end of structured data undoes them.
+    /// Makes of all what the end of structured data does with it. What was updated where it began has no end.
     pub fn end(&mut self) {
         for item in &mut self.pointers {
             item.kind = MapKind::DETACH | MapKind::COUNTED;
+        }
+        for item in &mut self.data {
+            item.kind = match self.always_out.contains(&item.begin) {
+                true => item.kind | MapKind::ALWAYS,
+                false => item.kind.without(MapKind::ALWAYS),
+            };
         }
     }
 }
@@ -234,7 +279,7 @@ fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usiz
 impl AccItem {
     /// The number of the object that it is a member of, or that it is; 0: of none.
     fn object(&self) -> u32 {
-        self.flags >> flag::OBJECT_SHIFT
+        self.flags >> flag::OBJECT_SHIFT & flag::OBJECT_BITS
     }
 
     /// Whether it is an object of which clauses may have named members.

@@ -39,7 +39,8 @@ fn add(construct: Construct, all: &mut Vec<AccItem>, item: &AccItem, levels: &[&
         let row = unsafe { *pointer };
         if !row.is_null() {
             let begin = row.wrapping_byte_add(level.begin.addr());
-            let flags = item.flags & (flag::FINALIZE | flag::IF_PRESENT);
+            let kept = flag::FINALIZE | flag::IF_PRESENT | flag::ZERO | flag::ALWAYS_IN | flag::ALWAYS_OUT;
+            let flags = item.flags & kept;
             add(construct, all, &AccItem { begin, bytes: level.bytes, pointer, flags, ..*item }, inner);
         }
     }

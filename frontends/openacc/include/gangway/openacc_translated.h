@@ -11,6 +11,9 @@ enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWA
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE, __GANGWAY_ACC_ROW };
 enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
   __GANGWAY_ACC_NAMED = 64, __GANGWAY_ACC_HAS_ROWS = 128 };
+#define __GANGWAY_ACC_ALWAYS_IN 0x40000000u
+#define __GANGWAY_ACC_ALWAYS_OUT 0x80000000u
+#define __GANGWAY_ACC_POINTER 0x20000000u
 /* Members of one object have one number, and the object has it, too. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */

@@ -59,6 +59,42 @@ impl Operations {
         })
     }
 
+    /// Makes the storage of `[host, host + size)` zero, in an entry that has no attached pointers yet.
+    #[cold]
+    pub(in crate::environment) fn zero(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
+        if size == 0 {
+            return Ok(());
+        }
+        let device = entry.translate(host);
+        let in_block = construct.packs() && self.pack.is_to_be_sent(device, size);
+        let mut by_copy = in_block;
+        if !in_block {
+            let step = || Step::Fill { device, byte: &0, size };
+            transferred(construct, step, || {
+                self.order.come_behind_queues(construct)?;
+                // SAFETY: the range is storage of the entry, which this construct has just made.
+                match unsafe { construct.at_stream().fill(device, 0, size) } {
+                    Err(gangway_backend::Error::Unsupported { .. }) => {
+                        by_copy = true;
+                        Ok(())
+                    }
+                    done => done,
+                }
+            })?;
+        }
+        if by_copy {
+            self.copy_bytes_to(construct, vec![0; size].into(), device, declared(entry, label))?;
+        }
+        Ok(())
+    }
+
     /// Copies the entry's storage to `[host, host + size)`, but what attached pointers have there, and what
     /// is `detached`: pointers, with their sizes.
     #[inline]
