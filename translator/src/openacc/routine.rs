@@ -193,9 +193,7 @@ impl<'w> Writer<'w> {
             if token.is(";") {
                 return Some(at + token.range.end);
             }
-            if token.is("(") || token.is("[") {
-                index += crate::pragma::closing(&tokens[index..])?;
-            } else if token.is("{") && is_value {
+            if token.is("(") || token.is("[") || token.is("{") && is_value {
                 index += crate::pragma::closing(&tokens[index..])?;
             } else if token.is("{") {
                 let close = index + crate::pragma::closing(&tokens[index..])?;

@@ -9,3 +9,4 @@ pub mod compute;
 pub mod data;
 mod items;
 mod rows;
+mod supposed;
