@@ -55,8 +55,8 @@ pub struct Item {
     pub whole: Range<usize>,
     /// What is written for it where no clause names it.
     pub spelled: Option<String>,
-    /// So many bytes are meant behind the address that is spelt.
-    pub room: Option<String>,
+    /// So many bytes are meant behind the address that is spelt, and this pointer leads to it.
+    pub room: Option<[String; 2]>,
     /// The number of the object that it is a member of, which is on the device in one piece; 0: it is none's.
     pub group: u32,
     /// That object is the variable, or what the variable leads to.
@@ -246,8 +246,8 @@ impl Item {
         let flags =
             if self.group > 0 { format!("{flags} | __GANGWAY_ACC_MEMBER_OF({})", self.group) } else { flags };
         let kind = format!("__GANGWAY_ACC_{}", self.kind);
-        if let Some(bytes) = &self.room {
-            let fields = format!("{{ (void *)({object}), {bytes}, 0, {kind}, {flags}, {label}, 0 }}");
+        if let Some([bytes, pointer]) = &self.room {
+            let fields = format!("{{ (void *)({object}), {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}");
             return Ok((fields, Vec::new()));
         }
         let is_pointer =

@@ -51,6 +51,16 @@ pub struct AccItem {
     pub device: *mut c_void,
 }
 
+/// What items are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Construct {
+    /// A compute construct or `data`: structured references.
+    Structured,
+    Enter,
+    Exit,
+    Update,
+}
+
 /// How a construct is launched.
 #[repr(C)]
 #[derive(Debug)]
@@ -95,6 +105,11 @@ pub mod kind {
     pub const UPDATE_DEVICE: u32 = 12;
     /// No item, but what the rows of the item are that it points to: see [`super::flag::HAS_ROWS`].
     pub const ROW: u32 = 13;
+    /// No clause names it: what the construct seems to use of the data that a pointer leads to. The pointer is the
+    /// item's. It is copied if nothing of that is on the device.
+    pub const SUPPOSED_COPY: u32 = 14;
+    /// The same, of what it does not write.
+    pub const SUPPOSED_COPYIN: u32 = 15;
 }
 
 /// What else a clause says.

@@ -1,20 +1,11 @@
 //! The items of translated constructs, as the runtime has them.
 
-use super::abi::{AccItem, flag, kind};
+use super::abi::{AccItem, Construct, flag, kind};
+use super::supposed;
 use gangway_openacc::present::{self, Parts};
 use gangway_runtime::{Device, Item, Items, Label, MapKind, memory};
 use std::collections::HashSet;
 use std::ops::Range;
-
-/// What items are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Construct {
-    /// A compute construct or `data`: structured references.
-    Structured,
-    Enter,
-    Exit,
-    Update,
-}
 
 /// Items of one construct: data first, and pointers that are attached to it behind.
 #[derive(Debug, Default)]
@@ -55,6 +46,9 @@ impl Listed {
     pub fn of(construct: Construct, device: Option<&'static Device>, items: &[AccItem]) -> Self {
         let mut listed = Self::default();
         let items = &super::rows::apart(construct, items)[..];
+        for item in device.map(|device| supposed::copied(device, items)).unwrap_or_default() {
+            listed.add(construct, &item);
+        }
         let is_there = |object: &Range<usize>| {
             device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };
@@ -292,7 +286,7 @@ impl AccItem {
         self.flags & flag::NAMED != 0
     }
 
-    fn range(&self) -> Range<usize> {
+    pub fn range(&self) -> Range<usize> {
         let begin = self.begin.addr();
         begin..begin.saturating_add(self.bytes)
     }
