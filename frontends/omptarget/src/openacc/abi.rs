@@ -1,6 +1,6 @@
 //! The layouts of `gangway/openacc_translated.h`.
 
-use gangway_openacc::profiling::Construct;
+use gangway_openacc::profiling;
 use std::ffi::{c_char, c_void};
 
 /// Where a construct stands, in clang's form: `;file;function;line;column;;`.
@@ -15,18 +15,18 @@ pub struct Site {
 
 impl Site {
     /// What tools are told that the construct is.
-    pub(super) fn profiled(&self) -> Construct {
+    pub(super) fn profiled(&self) -> profiling::Construct {
         match self.construct {
-            1 => Construct::Kernels,
-            2 => Construct::Serial,
-            3 => Construct::Data,
-            4 => Construct::EnterData,
-            5 => Construct::ExitData,
-            6 => Construct::HostData,
-            7 => Construct::Update,
-            8 => Construct::Wait,
-            9 => Construct::Declare,
-            _ => Construct::Parallel,
+            1 => profiling::Construct::Kernels,
+            2 => profiling::Construct::Serial,
+            3 => profiling::Construct::Data,
+            4 => profiling::Construct::EnterData,
+            5 => profiling::Construct::ExitData,
+            6 => profiling::Construct::HostData,
+            7 => profiling::Construct::Update,
+            8 => profiling::Construct::Wait,
+            9 => profiling::Construct::Declare,
+            _ => profiling::Construct::Parallel,
         }
     }
 }
