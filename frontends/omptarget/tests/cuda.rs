@@ -176,7 +176,7 @@ fn a_race_names_the_variable_and_both_lines() {
     let said = output.said();
     for part in [
         "race: nothing orders two accesses of threads of a block, to 8 bytes into `values[0:count + 1]` of 808 bytes",
-        "race.cpp:8), ",
+        "race.cpp:8)\n",
         "  first: a read by thread (0, 0, 0) of block (0, 0, 0) at ",
         "race.cpp:10:",
         "  then:  a write by thread (1, 0, 0) of block (0, 0, 0) at ",

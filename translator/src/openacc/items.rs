@@ -55,8 +55,8 @@ pub struct Item {
     pub whole: Range<usize>,
     /// What is written for it where no clause names it.
     pub spelled: Option<String>,
-    /// So many bytes are meant behind the address that is spelt.
-    pub room: Option<String>,
+    /// So many bytes are meant behind the address that is spelt, and this pointer leads to it.
+    pub room: Option<[String; 2]>,
     /// The number of the object that it is a member of, which is on the device in one piece; 0: it is none's.
     pub group: u32,
     /// That object is the variable, or what the variable leads to.
@@ -262,8 +262,8 @@ impl Item {
         let flags =
             if self.group > 0 { format!("{flags} | __GANGWAY_ACC_MEMBER_OF({})", self.group) } else { flags };
         let kind = format!("__GANGWAY_ACC_{}", self.kind);
-        if let Some(bytes) = &self.room {
-            let fields = format!("{{ (void *)({object}), {bytes}, 0, {kind}, {flags}, {label}, 0 }}");
+        if let Some([bytes, pointer]) = &self.room {
+            let fields = format!("{{ (void *)({object}), {bytes}, {pointer}, {kind}, {flags}, {label}, 0 }}");
             return Ok(Fields::of(fields));
         }
         let is_pointer =
@@ -293,11 +293,11 @@ impl Item {
             return Err(Complaint::new(self.at, message));
         }
         let sections = Sections::of(&object, &self.sections, read);
+        // A pointer in an object that is on the device has to point to there.
         let pointer = match self.is_variable {
-            // Where devices have the pointer itself, it has to point to there.
+            // So has one that devices have themselves.
             true if is_pointer && is_on_devices => format!("(void **)&({object})"),
             true => "0".to_owned(),
-            // So does a pointer in an object that is on the device.
             false => format!("__gangway_acc_pointer({object})"),
         };
         let known = variable.filter(|variable| self.is_variable && variable.class != Class::Dependent);

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::directive::{Clause, Directive, Name, bytes};
+use super::extent::Extent;
 use super::header;
 use super::index::{Class, Doing, Key, Rows, Variable, range_of};
 use super::items::{self, Item};
@@ -139,6 +140,7 @@ impl<'w> Writer<'w> {
             Some(slices) => found.make_room(self, slices, directive.range.start),
         };
         let (declared, count) = self.items(&found.items, names)?;
+        let before = std::mem::take(&mut found.before);
         let waits = self.waits(directive, names);
         let mut region = Region {
             directive,
@@ -190,7 +192,7 @@ impl<'w> Writer<'w> {
             false => "__acc_launch.gangs[0], 1, 1".to_owned(),
         };
         let text = format!(
-            "{{ {site}{room}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
+            "{{ {site}{before}{room}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
              {asked}{moved}{line}#pragma omp target teams ompx_bare num_teams({teams}) \
              thread_limit(__acc_launch.vector, __acc_launch.workers, 1) device(__acc_launch.device){first}\n\
              {{ {used}\n#if __GANGWAY_ACC_GPU\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
@@ -593,12 +595,26 @@ impl<'w> Writer<'w> {
                 reaching.first_private.push(host_name(variable, outer));
             } else if variable.class == Class::Pointer && !is_reduced && !is_itself {
                 let at = reaching.items.len();
-                reaching.items.push(implicit(
-                    "NO_CREATE",
-                    body.start,
-                    Some(variable),
-                    host_name(variable, outer),
-                ));
+                let name = host_name(variable, outer);
+                let is_open = defaults.is_none()
+                    && variable.pointers == 1
+                    && variable.rows.is_none()
+                    && !self.visible.contains(&variable.key)
+                    && !outer.contains_key(&variable.key);
+                let statement = self.statement(directive)?;
+                let extent = if is_open { self.extent(statement, body, variable, outer) } else { None };
+                reaching.items.push(match extent {
+                    Some(Extent { declared, first, last, is_read }) => {
+                        let kind = if is_read { "SUPPOSED_COPYIN" } else { "SUPPOSED_COPY" };
+                        let mut item =
+                            implicit(kind, body.start, Some(variable), format!("{name} + {first}"));
+                        let bytes = format!("(unsigned long)({last} - {first} + 1) * sizeof({name}[0])");
+                        item.room = Some([bytes, format!("(void **)({name})")]);
+                        reaching.before += &declared;
+                        item
+                    }
+                    None => implicit("NO_CREATE", body.start, Some(variable), name),
+                });
                 self.bind(variable, true, at, &mut reaching, outer);
             } else {
                 let kind = if default_present && !is_reduced && variable.class != Class::Scalar {
@@ -757,6 +773,8 @@ fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled:
 /// What a construct's variables need before and in it.
 #[derive(Default)]
 struct Reaching {
+    /// What stands before the list of items.
+    before: String,
     items: Vec<Item>,
     declarations: Vec<String>,
     first_private: Vec<String>,
@@ -776,7 +794,7 @@ impl Reaching {
     /// Room for copies whose length is known when the program runs: what declares it.
     fn make_room(&mut self, writer: &mut Writer<'_>, slices: Slices, at: usize) -> String {
         let mut memory = implicit("CREATE", at, None, room::ROOM.to_owned());
-        memory.room = Some(slices.total);
+        memory.room = Some([slices.total, "0".to_owned()]);
         let place = self.items.len();
         self.items.push(memory);
         self.declare(room::ROOM_ON_DEVICE, room::ROOM, place);

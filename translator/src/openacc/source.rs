@@ -217,9 +217,9 @@ fn with_places(text: String, is_cxx: bool) -> String {
 }
 
 /// The text without what clang takes for an error and GCC does not: directives `routine` that name no level get
-/// `seq`, which programs of before OpenACC 2.0 mean, `data` without a clause goes, as nothing is asked for, and
-/// what is reduced by `-` is a sum, as in OpenMP. Of `atomic update capture`, as OpenACC 2.7 has it (section 2.12),
-/// `capture` says all.
+/// `seq`, which programs of before OpenACC 2.0 mean, `data` without a clause goes, as nothing is asked for, what is
+/// reduced by `-` is a sum, as in OpenMP, and of `atomic update capture`, as OpenACC 2.7 has it (section 2.12), `capture`
+/// says all.
 fn with_what_is_meant(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut from = 0;

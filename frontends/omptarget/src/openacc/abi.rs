@@ -1,6 +1,6 @@
 //! The layouts of `gangway/openacc_translated.h`.
 
-use gangway_openacc::profiling::Construct;
+use gangway_openacc::profiling;
 use std::ffi::{c_char, c_void};
 
 /// Where a construct stands, in clang's form: `;file;function;line;column;;`.
@@ -15,18 +15,18 @@ pub struct Site {
 
 impl Site {
     /// What tools are told that the construct is.
-    pub(super) fn profiled(&self) -> Construct {
+    pub(super) fn profiled(&self) -> profiling::Construct {
         match self.construct {
-            1 => Construct::Kernels,
-            2 => Construct::Serial,
-            3 => Construct::Data,
-            4 => Construct::EnterData,
-            5 => Construct::ExitData,
-            6 => Construct::HostData,
-            7 => Construct::Update,
-            8 => Construct::Wait,
-            9 => Construct::Declare,
-            _ => Construct::Parallel,
+            1 => profiling::Construct::Kernels,
+            2 => profiling::Construct::Serial,
+            3 => profiling::Construct::Data,
+            4 => profiling::Construct::EnterData,
+            5 => profiling::Construct::ExitData,
+            6 => profiling::Construct::HostData,
+            7 => profiling::Construct::Update,
+            8 => profiling::Construct::Wait,
+            9 => profiling::Construct::Declare,
+            _ => profiling::Construct::Parallel,
         }
     }
 }
@@ -50,6 +50,16 @@ pub struct AccItem {
     /// Where the first byte is on the device; on the host where nothing is there. Of an item with
     /// [`flag::PIECES`] it leads to the dimensions of it first.
     pub device: *mut c_void,
+}
+
+/// What items are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Construct {
+    /// A compute construct or `data`: structured references.
+    Structured,
+    Enter,
+    Exit,
+    Update,
 }
 
 /// How a construct is launched.
@@ -96,6 +106,11 @@ pub mod kind {
     pub const UPDATE_DEVICE: u32 = 12;
     /// No item, but what the rows of the item are that it points to: see [`super::flag::HAS_ROWS`].
     pub const ROW: u32 = 13;
+    /// No clause names it: what the construct seems to use of the data that a pointer leads to. The pointer is the
+    /// item's. It is copied if nothing of that is on the device.
+    pub const SUPPOSED_COPY: u32 = 14;
+    /// The same, of what it does not write.
+    pub const SUPPOSED_COPYIN: u32 = 15;
 }
 
 /// What else a clause says.
@@ -115,14 +130,14 @@ pub mod flag {
     pub const OBJECT_SHIFT: u32 = 8;
     /// The bits of that number.
     pub const OBJECT_BITS: u32 = 0xf_ffff;
-    /// Present data is copied where the construct begins, too (`always`, `alwaysin`).
-    pub const ALWAYS_IN: u32 = 1 << 28;
     /// The item has several dimensions, of which something may be between the parts that are meant. `device` leads to
     /// them, outer ones first, each a [`Dimension`](crate::section::Dimension) without an offset; behind them is one
     /// without a stride.
-    pub const PIECES: u32 = 1 << 29;
+    pub const PIECES: u32 = 1 << 28;
     /// The item is a pointer, and no section of what it leads to is named.
-    pub const POINTER: u32 = 1 << 30;
+    pub const POINTER: u32 = 1 << 29;
+    /// Present data is copied where the construct begins, too (`always`, `alwaysin`).
+    pub const ALWAYS_IN: u32 = 1 << 30;
     /// Present data is copied where the construct ends, too (`always`, `alwaysout`).
     pub const ALWAYS_OUT: u32 = 1 << 31;
 }

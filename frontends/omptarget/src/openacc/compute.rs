@@ -8,7 +8,7 @@ use gangway_frontend::construct::{Construct, complete};
 use gangway_frontend::guard::guard;
 use gangway_frontend::message;
 use gangway_frontend::state::RUNTIME;
-use gangway_frontend::words::Words as _;
+use gangway_frontend::words::Words;
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::dimensions::{self, GANGS, WORKERS};
 use gangway_openacc::failure::mistake;

@@ -1,8 +1,9 @@
 //! `data`, `enter data`, `exit data`, `update`, `host_data`, `declare`, `wait`, `init` and `shutdown` (OpenACC 3.3
 //! sections 2.6, 2.8, 2.13, 2.14, 2.16).
 
-use super::abi::{AccItem, AccLaunch, Site, flag, kind};
-use super::items::{Construct, List, Listed, find_object};
+use super::abi::{AccItem, AccLaunch, Construct, Site, flag, kind};
+use super::items::{List, Listed, find_object};
+use super::supposed;
 use crate::libomp::Libomp;
 use gangway_backend::SourceText;
 use gangway_frontend::caller;
@@ -132,8 +133,9 @@ pub(super) fn find(device: Option<&'static Device>, site: &events::Site, items: 
                 }
             }
         };
+        let of_pointer = || supposed::address(on.filter(|_| supposed::is_supposed(item))?, item);
         let whole = || Some(memory::mapped_address(on?, begin)?.0);
-        let address = of_object().or_else(whole);
+        let address = of_object().or_else(of_pointer).or_else(whole);
         items[index].device = address.map_or(item.begin, std::ptr::with_exposed_provenance_mut);
     }
 }
@@ -202,7 +204,7 @@ pub unsafe extern "C" fn __gangway_acc_enter_data(
         let Some(device) = device_for(launch) else { return };
         let mut scope = scope(launch.asynchronous);
         let mut span = scope.start(Event::EnterDataStart, profiling::Construct::EnterData, false);
-        let mut listed = Listed::of(Construct::Enter, None, items);
+        let mut listed = Listed::of(Construct::Enter, Some(device), items);
         perform(device, &site, DataOperation::Begin, &listed.data(), launch.asynchronous);
         listed.keep_present(device);
         perform(device, &site, DataOperation::Begin, &listed.pointers(), launch.asynchronous);

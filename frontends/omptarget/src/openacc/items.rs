@@ -1,22 +1,12 @@
 //! The items of translated constructs, as the runtime has them.
 
-use super::abi::{AccItem, flag, kind};
+use super::abi::{AccItem, Construct, flag, kind};
+use super::supposed;
 use crate::section::{self, Dimension};
 use gangway_openacc::present::{self, Parts};
 use gangway_runtime::{Damage, Device, Item, Items, Label, MapKind, Section, memory};
 use std::collections::HashSet;
-use std::ffi::c_void;
 use std::ops::Range;
-
-/// What items are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Construct {
-    /// A compute construct or `data`: structured references.
-    Structured,
-    Enter,
-    Exit,
-    Update,
-}
 
 /// Items of one construct: data first, and pointers that are attached to it behind.
 #[derive(Debug, Default)]
@@ -62,18 +52,20 @@ impl Listed {
     pub fn of(construct: Construct, device: Option<&'static Device>, items: &[AccItem]) -> Self {
         let mut listed = Self::default();
         let items = &super::rows::apart(construct, items)[..];
+        for item in device.map(|device| supposed::copied(device, items)).unwrap_or_default() {
+            listed.add(construct, &item);
+        }
         let is_there = |object: &Range<usize>| {
             device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };
         for item in items.iter().filter(|item| item.object() == 0) {
-            if item.is_object() && is_there(&item.range()) {
-                continue;
-            }
-            match device {
-                Some(device) if construct == Construct::Exit && item.flags & flag::POINTER != 0 => {
-                    listed.add_pointee(device, item);
+            if !item.is_object() || !is_there(&item.range()) {
+                match device {
+                    Some(device) if construct == Construct::Exit && item.flags & flag::POINTER != 0 => {
+                        listed.add_pointee(device, item);
+                    }
+                    _ => listed.add(construct, item),
                 }
-                _ => listed.add(construct, item),
             }
         }
         let last = items.iter().map(AccItem::object).max().unwrap_or(0);
@@ -140,13 +132,15 @@ impl Listed {
     /// mean the data, of which they do not say again how much it is.
     fn add_pointee(&mut self, device: &'static Device, item: &AccItem) {
         // SAFETY: translated code gives the address of a pointer of the program's.
-        let begin = unsafe { *item.begin.cast::<*mut c_void>() };
+        let begin = unsafe { *item.begin.cast::<usize>() };
         let own = memory::mapped_address(device, item.begin.addr());
-        let bytes = own.is_none().then(|| present::bytes_from(device, begin.addr())).flatten();
-        match bytes {
-            Some(bytes) => self.add(Construct::Exit, &AccItem { begin, bytes, ..*item }),
-            None => self.add(Construct::Exit, item),
-        }
+        let bytes = own.is_none().then(|| present::bytes_from(device, begin)).flatten();
+        let item = AccItem {
+            begin: bytes.map_or(item.begin, |_| std::ptr::with_exposed_provenance_mut(begin)),
+            bytes: bytes.unwrap_or(item.bytes),
+            ..*item
+        };
+        self.add(Construct::Exit, &item);
     }
 
     fn add(&mut self, construct: Construct, item: &AccItem) {
@@ -213,7 +207,7 @@ impl Listed {
     }
 
     /// Leaves the pointers that are on a device themselves, and point to something; where they are to be attached, to
-    /// what is there, too (OpenACC 3.3 section 2.7.2).
+    /// what is there, too.
     pub fn keep_present(&mut self, device: &'static Device) {
         let is_present = |at| memory::mapped_address(device, at).is_some();
         self.pointers.retain(|item| {
@@ -227,7 +221,7 @@ impl Listed {
         List(&self.pointers)
     }
 
-    /// Makes of all what the end of structured data does with it.
+    /// Makes of all what the end of structured data does with it. What was updated where it began has no end.
     pub fn end(&mut self) {
         for item in &mut self.pointers {
             item.kind = MapKind::DETACH | MapKind::COUNTED;
@@ -324,7 +318,7 @@ impl AccItem {
         self.flags & flag::NAMED != 0
     }
 
-    fn range(&self) -> Range<usize> {
+    pub fn range(&self) -> Range<usize> {
         let begin = self.begin.addr();
         begin..begin.saturating_add(self.bytes)
     }

@@ -10,3 +10,4 @@ pub mod data;
 mod grid;
 mod items;
 mod rows;
+mod supposed;

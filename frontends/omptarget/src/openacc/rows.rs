@@ -1,8 +1,7 @@
 //! Arrays of pointers to rows that lie apart, such as `a[0:n][0:m]` of `double **a`: the pointers are an item, and
 //! so is each row, whose pointer is attached (OpenACC 3.3 section 2.7.1).
 
-use super::abi::{AccItem, flag, kind};
-use super::items::Construct;
+use super::abi::{AccItem, Construct, flag, kind};
 use std::borrow::Cow;
 use std::ffi::c_void;
 

@@ -7,6 +7,7 @@
 //! clang lacks is translated before (`translate`).
 
 mod compiler;
+mod faultless;
 mod flags;
 mod openacc;
 mod request;

@@ -9,13 +9,13 @@ use std::process::Command;
 use gangway_translator::openacc;
 
 use super::Language;
+use super::faultless::may_need_mending;
 use super::flags::Flags;
 use super::request::{Request, takes_value};
 use super::target::{GPU_TRIPLE, Target};
 use super::toolkit::Toolkit;
 use super::translate::{Reading, Translation, identity_of};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
-use crate::stand_in::may_need_mending;
 
 /// What clang says `_OPENACC` is, as of OpenACC 3.3.
 const OPENACC: &str = "-D_OPENACC=202211";

@@ -17,7 +17,6 @@ mod array_reductions;
 mod bitcode;
 mod clang;
 mod complex_numbers;
-mod faultless;
 mod flang;
 mod fortran_calls;
 mod llvm_text;
@@ -33,7 +32,6 @@ mod struct_stores;
 use std::io::{Write, stderr};
 
 use crate::arguments::{StandIn, Tool};
-pub use faultless::may_need_mending;
 
 /// Runs one, and says on whose behalf a message is.
 pub fn run(options: &StandIn) -> u8 {

@@ -1,8 +1,8 @@
 //! Which C sources need no mending: to compile GPU code through LLVM's text takes clang half as long again.
 
 /// Words without which clang makes nothing of C that is mended: OpenMP's reductions
-/// ([`super::reductions`]), what masks pointers ([`super::aligned_pointers`]), and constant structures, which C has
-/// from C23 on ([`super::struct_stores`]).
+/// (`stand_in::reductions`), what masks pointers (`stand_in::aligned_pointers`), and constant structures, which C has
+/// from C23 on (`stand_in::struct_stores`).
 const WORDS: [&str; 4] = ["reduction", "va_arg", "__builtin_align", "constexpr"];
 
 /// Whether GPU code of a preprocessed C source may have to be mended. Fast, and right when it says no.
@@ -11,7 +11,7 @@ pub fn may_need_mending(text: &[u8]) -> bool {
     WORDS.iter().any(|word| text.contains(word)) || has_long_double(&text)
 }
 
-/// Whether there is a literal of `long double` ([`super::long_double`]).
+/// Whether there is a literal of `long double` (`stand_in::long_double`).
 fn has_long_double(text: &str) -> bool {
     let mut before = ' ';
     let mut rest = text;
