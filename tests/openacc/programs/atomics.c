@@ -77,7 +77,7 @@ int main(void) {
     now = bits;
 #pragma acc atomic write
     g = 5;
-    seen[8][i] = now & 1 | 1;
+    seen[8][i] = (now & 1) | 1;
   }
   CHECK(are_all(seen[0], 0, 1) && are_all(seen[1], -1, -1) && are_all(seen[2], 2, 2) && are_all(seen[3], 0, -3));
   CHECK(are_all(seen[4], 1, 1) && are_all(seen[5], 1, 1) && are_all(seen[7], 1, 1));

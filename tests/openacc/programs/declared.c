@@ -10,7 +10,7 @@
 double *created, *linked;
 #pragma acc declare create(created) link(linked)
 extern int factor;
-extern int factor = 3;
+int factor = 3;
 #pragma acc declare copyin(factor)
 
 #pragma acc routine seq

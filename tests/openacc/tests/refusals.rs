@@ -88,17 +88,18 @@ fn members_that_came_apart_are_no_structure() {
 
 #[test]
 fn what_is_not_present_is_named_in_words_of_openacc() {
-    let wrong = |directives: &str, said: &[&str]| {
+    let wrong = |directives: &str, index: &str, said: &[&str]| {
         let folder = Folder::new();
         let text = format!(
             "#include <stdlib.h>\nint main(void) {{\n  int n = 10, *a = calloc(n, sizeof *a);\n{directives}\n  \
-             for (int i = 0; i < n; i++) a[i] = i;\n}}\n"
+             for (int i = 0; i < n; i++) a[{index}] = i;\n}}\n"
         );
         compiled(&folder, &text).succeeded();
         gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).run().failed().told(said);
     };
     wrong(
         "#pragma acc parallel loop present(a[0:n])",
+        "i",
         &[
             "a.c:4:1: in main",
             "`a[0:n]`",
@@ -107,10 +108,13 @@ fn what_is_not_present_is_named_in_words_of_openacc() {
     );
     wrong(
         "#pragma acc enter data create(a[0:n/2])\n#pragma acc parallel loop copy(a[0:n])",
+        "i",
         &["a.c:5:1: in main", "`a[0:n]`", "`a[0:n/2]`", "must be present as a whole or not at all"],
     );
     wrong(
+        // Which part it uses is not known.
         "#pragma acc parallel loop",
+        "i * i % 7",
         &["name what the construct uses of it in a data clause, as in copy(p[0:n])"],
     );
 }
