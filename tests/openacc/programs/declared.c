@@ -1,4 +1,3 @@
-// options: -Wno-extern-initializer
 // Pointers that devices have themselves lead to what clauses map, and variables with a value may be `extern`.
 #include <openacc.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@
 double *created, *linked;
 #pragma acc declare create(created) link(linked)
 extern int factor;
-extern int factor = 3;
+int factor = 3;
 #pragma acc declare copyin(factor)
 
 #pragma acc routine seq

@@ -6,7 +6,7 @@
 
 #define N 100000
 #define CHECK(what) \
-  if (!(what)) return printf("line %d: " #what "\n", __LINE__), 1
+  if (!(what)) return printf("line %d: %s\n", __LINE__, #what), 1
 
 static int all_are(const int *at, int value) {
   for (int i = 0; i < N; i++)
