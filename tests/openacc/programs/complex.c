@@ -1,4 +1,4 @@
-/* Complex numbers in reductions, which clang-22 refuses, and sums that are reduced by `-`. */
+/* Complex numbers in reductions, which clang-22 refuses, truth values, and sums that are reduced by `-`. */
 #include <complex.h>
 #include <stdio.h>
 
@@ -34,6 +34,10 @@ int main(void) {
     double part = 750.0 * (2 * i * 750 + 749) / 2;
     if (rows[i] != part * (1 - 2 * I)) printf("row %d\n", i), failed = 1;
   }
+  _Bool any = 0, odd = 0;
+#pragma acc parallel loop reduction(+ : any) reduction(^ : odd) num_gangs(9)
+  for (int i = 0; i < 101; ++i) any += i == 50, odd ^= 1;
+  if (!any || !odd) printf("truth\n"), failed = 1;
   int rest = 1000;
 #pragma acc parallel loop reduction(-:rest)
   for (int i = 0; i < 100; ++i) rest -= 2;

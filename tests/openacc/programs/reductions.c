@@ -76,7 +76,49 @@ static int nested(void) {
   return 0;
 }
 
+#pragma acc routine vector
+static int of_lanes(const int *row) {
+  int sum = 0;
+#pragma acc loop vector reduction(+ : sum)
+  for (int j = 0; j < 200; j++) sum -= row[j];
+  return sum;
+}
+
+#pragma acc routine worker
+static int of_workers(const int *row) {
+  int sum = 0;
+#pragma acc loop worker reduction(+ : sum)
+  for (int j = 0; j < 200; j++) sum += row[j];
+  return sum;
+}
+
+/* Workers of several warps, whose lanes have no part in the loop. */
+static int workers(void) {
+  int rows[20][200], sums[20], others[20];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 200; j++) rows[i][j] = i + 1;
+#pragma acc data copyin(rows) copyout(sums, others)
+  {
+#pragma acc parallel loop gang
+    for (int i = 0; i < 20; i++) sums[i] = of_lanes(rows[i]);
+#pragma acc parallel loop gang
+    for (int i = 0; i < 20; i++) sums[i] = of_workers(rows[i]);
+#pragma acc parallel loop gang num_workers(4) vector_length(128)
+    for (int i = 0; i < 20; i++) {
+      int part = 0, all = 0;
+#pragma acc loop vector reduction(+ : part)
+      for (int j = 0; j < 200; j++) part += rows[i][j];
+#pragma acc loop worker reduction(+ : all)
+      for (int j = 0; j < 200; j++) all += rows[i][j];
+      others[i] = part - all;
+    }
+  }
+  for (int i = 0; i < 20; i++) CHECK(sums[i] == 200 * (i + 1) && others[i] == 0);
+  return 0;
+}
+
 int main(void) {
+  if (workers()) return 1;
   if (ints() || floats() || doubles() || longs() || shorts() || gangs() || bits() || arrays() || nested()) return 1;
   puts("ok");
   return 0;

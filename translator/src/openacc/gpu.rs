@@ -1226,17 +1226,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let all = one.add_all(outer, name);
             return text + &self.by_one(all, mode);
         }
-        // Each warp's, or each worker's, in shared memory.
-        let per_worker = self
-            .sizes
-            .lanes
-            .map_or("((__gangway_acc_lanes() + 31) / 32)".to_owned(), |lanes| lanes.div_ceil(32).to_string());
+        // Each warp's, or each worker's, in shared memory. Where lanes have no copies, a worker has one.
+        let warps = if lanes { self.sizes.lanes.map(|lanes| lanes.div_ceil(WARP)) } else { Some(1) };
+        let per_worker =
+            warps.map_or("((__gangway_acc_lanes() + 31) / 32)".to_owned(), |warps| warps.to_string());
         let count =
             if workers { format!("(__gangway_acc_workers() * {per_worker})") } else { per_worker.clone() };
         let worker =
             if workers { format!("__gangway_acc_worker() * {per_worker} + ") } else { String::new() };
         // As many as there are warps, or workers.
-        let warps = self.sizes.lanes.map(|lanes| lanes.div_ceil(WARP));
         let rows = if workers {
             warps.zip(self.sizes.workers).map(|(warps, workers)| warps * workers)
         } else {

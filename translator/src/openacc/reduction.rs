@@ -181,6 +181,12 @@ impl Reduction {
         self.each(|of, _| self.add(&of(into), &of(value)))
     }
 
+    /// The same of logic where several threads do it at once.
+    fn add_truth(&self, into: &str, value: &str) -> String {
+        let (is_not, truth) = if self.operator == Operator::LogicalAnd { ("!", 0) } else { ("", 1) };
+        format!("if ({is_not}{value}) {{\n#pragma omp atomic write\n{into} = {truth};\n}}")
+    }
+
     /// The same where several threads do it at once.
     pub fn add_atomically(&self, into: &str, value: &str) -> String {
         let is_complex = |ty: &str| ty.contains("_Complex");
@@ -190,17 +196,19 @@ impl Reduction {
                 Operator::Add if is_complex(ty) => ["__real__", "__imag__"]
                     .map(|part| format!("\n#pragma omp atomic update\n{part} {into} += {part} {value};\n"))
                     .concat(),
-                _ if is_complex(ty) => format!("__gangway_acc_alone({})", self.add(&into, &value)),
+                // clang-22 makes no atomic operation of truth values but those of logic.
+                Operator::LogicalAnd | Operator::LogicalOr if !is_complex(ty) => {
+                    self.add_truth(&into, &value)
+                }
+                _ if is_complex(ty) || matches!(ty, "_Bool" | "bool") => {
+                    format!("__gangway_acc_alone({})", self.add(&into, &value))
+                }
                 Operator::Max => {
                     format!("\n#pragma omp atomic compare\nif ({into} < {value}) {{ {into} = {value}; }}\n")
                 }
                 Operator::Min => {
                     format!("\n#pragma omp atomic compare\nif ({into} > {value}) {{ {into} = {value}; }}\n")
                 }
-                Operator::LogicalAnd => {
-                    format!("if (!{value}) {{\n#pragma omp atomic write\n{into} = 0;\n}}")
-                }
-                Operator::LogicalOr => format!("if ({value}) {{\n#pragma omp atomic write\n{into} = 1;\n}}"),
                 _ => format!("\n#pragma omp atomic update\n{into} = {};\n", self.combined(&into, &value)),
             }
         })
