@@ -85,6 +85,30 @@ pub fn parts_of(device: &'static Device, object: &Range<usize>) -> Parts {
     found.map_or(Parts::Nothing, |(begin, _)| Parts::Of(begin))
 }
 
+/// The members that a range consists of, where each has come by itself and all stand on the device as on the host.
+#[must_use]
+pub fn members_of(device: &'static Device, object: &Range<usize>) -> Option<Vec<Range<usize>>> {
+    let mut members: Vec<Range<usize>> = Vec::new();
+    let mut first = None;
+    let mut next = object.start;
+    while next < object.end {
+        let (Relation::Contained(entry) | Relation::Partial(entry)) =
+            device.table.lookup(next, object.end - next)
+        else {
+            return None;
+        };
+        let member = entry.host_begin()..entry.host_end();
+        let begin = entry.translate(object.start).0;
+        let fits = member.start == next && member.end <= object.end && entry.wait_allocated();
+        if !fits || *first.get_or_insert(begin) != begin {
+            return None;
+        }
+        next = member.end;
+        members.push(member);
+    }
+    (members.len() > 1).then_some(members)
+}
+
 /// The bytes of present data that begins at an address, if its lifetime may end.
 #[must_use]
 pub fn bytes_from(device: &'static Device, host: usize) -> Option<usize> {

@@ -292,9 +292,25 @@ static int apart(void) {
   return 0;
 }
 
+// Both pointers have come with what they lead to, and then the structure as a whole.
+static int as_a_whole(void) {
+  struct { double *a, *b; } s = {malloc(N * sizeof(double)), malloc(N * sizeof(double))};
+  for (int i = 0; i < N; i++) s.a[i] = i, s.b[i] = -1;
+#pragma acc enter data copyin(s.a[0 : N], s.b[0 : N])
+#pragma acc enter data copyin(s)
+#pragma acc parallel loop default(present)
+  for (int i = 0; i < N; i++) s.b[i] = 2 * s.a[i];
+#pragma acc exit data copyout(s.a[0 : N], s.b[0 : N])
+  int there = IS_PRESENT(s.a) && IS_PRESENT(s.b);
+#pragma acc exit data copyout(s)
+  CHECK(there && IS_GONE(s.a) && IS_GONE(s.b));
+  for (int i = 0; i < N; i++) CHECK(s.b[i] == 2.0 * i);
+  return 0;
+}
+
 int main(void) {
   shared = acc_get_device_type() == acc_device_host;
-  if (pointers() || orders() || nested() || large() || later() || apart()) return 1;
+  if (pointers() || orders() || nested() || large() || later() || apart() || as_a_whole()) return 1;
   puts("ok");
   return 0;
 }

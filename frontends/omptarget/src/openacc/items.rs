@@ -60,6 +60,15 @@ impl Listed {
         };
         for item in items.iter().filter(|item| item.object() == 0) {
             if !item.is_object() || !is_there(&item.range()) {
+                // A structure of which all members are there is there.
+                let members = device.and_then(|device| present::members_of(device, &item.range()));
+                if let Some(members) = members.filter(|_| item.pointer.is_null()) {
+                    for member in members {
+                        let begin = std::ptr::with_exposed_provenance_mut(member.start);
+                        listed.add(construct, &AccItem { begin, bytes: member.len(), ..*item });
+                    }
+                    continue;
+                }
                 match device {
                     Some(device) if construct == Construct::Exit && item.flags & flag::POINTER != 0 => {
                         listed.add_pointee(device, item);
