@@ -9,7 +9,7 @@
 use super::special::hull_of;
 use super::tell;
 use super::wanted::{Count, Wanted, mapped_by};
-use super::work::{Held, Work};
+use super::work::{Held, Work, give_up_unused};
 use crate::error::{ErrorKind, Result};
 use crate::events::{self, MappingChange};
 use crate::items::Item;
@@ -133,7 +133,7 @@ impl Work {
                 None => {
                     for _ in 0..index {
                         if let Some(held) = self.holdings.pop_structure() {
-                            self.in_use.give_up_held(&self.construct, held);
+                            give_up_unused(&mut self.construct, held)?;
                         }
                     }
                     return Ok(false);

@@ -37,6 +37,7 @@ use batch::Batch;
 use given_up::GivenUp;
 use holdings::Holdings;
 use in_use::InUse;
+pub(super) use in_use::give_up_unused;
 use lookups::Lookups;
 use operations::Operations;
 pub(super) use operations::around;

@@ -188,6 +188,20 @@ fn is_unreferenced(entry: EntryRef<'static>) -> bool {
     entry.snapshot().is_some_and(|counts| counts.total() == 0)
 }
 
+/// Gives up a reference, if it is one, of an entry that no operation of the construct uses. What nobody has then
+/// leaves the table at once, as others may wait for that, this construct among them.
+///
+/// # Errors
+/// The device has failed.
+#[cold]
+pub(in crate::environment) fn give_up_unused(construct: &mut Construct, held: Held) -> Result<()> {
+    let Held { entry: Some(entry), counted: Some(counter), .. } = held else { return Ok(()) };
+    match entry.release(counter, false, false) {
+        Some((_, Release::Last)) => unmap(construct, entry),
+        _ => Ok(()),
+    }
+}
+
 /// Removes an entry unless somebody has come back to it.
 fn unmap(construct: &mut Construct, entry: EntryRef<'static>) -> Result<()> {
     let mut result = Ok(());
