@@ -8,7 +8,7 @@ use gangway_backend::DevicePtr;
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::{Host, OPENACC_3_3};
 use gangway_frontend::state::routine;
-use gangway_runtime::present::Relation;
+use gangway_runtime::present::{EntryRef, Relation};
 use gangway_runtime::{Device, HostRange, memory};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -59,22 +59,26 @@ pub enum Parts {
     Apart(HostRange, HostRange),
 }
 
+/// The entries that have a part of a range of the host's, in order.
+fn entries_of(device: &'static Device, range: &Range<usize>) -> impl Iterator<Item = EntryRef<'static>> {
+    let Range { start: mut next, end } = *range;
+    std::iter::from_fn(move || {
+        let size = end.checked_sub(next).filter(|size| *size > 0)?;
+        let (Relation::Contained(entry) | Relation::Partial(entry)) = device.table.lookup(next, size) else {
+            return None;
+        };
+        next = entry.host_end();
+        Some(entry)
+    })
+}
+
 /// What is on the device of an object, of which clauses may have named members.
 #[must_use]
 pub fn parts_of(device: &'static Device, object: &Range<usize>) -> Parts {
     let mut found: Option<(usize, HostRange)> = None;
-    let mut next = object.start;
-    while next < object.end {
-        let entry = match device.table.lookup(next, object.end - next) {
-            Relation::Absent => break,
-            Relation::Contained(entry) | Relation::Partial(entry) => entry,
-        };
-        next = entry.host_end();
-        if !entry.wait_allocated() {
-            continue;
-        }
+    for entry in entries_of(device, object).filter(|entry| entry.wait_allocated()) {
         let begin = entry.translate(object.start).0;
-        let size = next - entry.host_begin();
+        let size = entry.host_end() - entry.host_begin();
         let part = HostRange { begin: entry.host_begin(), size, label: entry.label() };
         match found {
             None => found = Some((begin, part)),
@@ -88,25 +92,22 @@ pub fn parts_of(device: &'static Device, object: &Range<usize>) -> Parts {
 /// The members that a range consists of, where each has come by itself and all stand on the device as on the host.
 #[must_use]
 pub fn members_of(device: &'static Device, object: &Range<usize>) -> Option<Vec<Range<usize>>> {
-    let mut members: Vec<Range<usize>> = Vec::new();
-    let mut first = None;
+    let begin = |entry: EntryRef<'static>| entry.translate(object.start).0;
+    let mut entries = entries_of(device, object).peekable();
+    // Mostly nothing is there, or one entry is.
+    let first = *entries.peek().filter(|first| first.host_end() < object.end)?;
     let mut next = object.start;
-    while next < object.end {
-        let (Relation::Contained(entry) | Relation::Partial(entry)) =
-            device.table.lookup(next, object.end - next)
-        else {
-            return None;
-        };
+    let mut members = Vec::new();
+    for entry in entries {
         let member = entry.host_begin()..entry.host_end();
-        let begin = entry.translate(object.start).0;
         let fits = member.start == next && member.end <= object.end && entry.wait_allocated();
-        if !fits || *first.get_or_insert(begin) != begin {
+        if !fits || begin(entry) != begin(first) {
             return None;
         }
         next = member.end;
         members.push(member);
     }
-    (members.len() > 1).then_some(members)
+    (next == object.end).then_some(members)
 }
 
 /// The bytes of present data that begins at an address, if its lifetime may end.

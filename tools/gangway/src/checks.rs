@@ -6,15 +6,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
+use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::exit::{Failure, Outcome, SUCCESS};
+use crate::exit::{FAILURE, Failure, NOT_STARTED, Outcome, SUCCESS, of_program};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,32 +69,40 @@ struct Side {
 }
 
 /// Runs a program that is checked, and gives its exit status, or `found` if that is 0 and something was found.
-pub fn run(mut command: Command, found: u8, sarif: Option<&Path>) -> Result<Outcome, std::io::Error> {
-    let folder = tempfile::Builder::new().prefix("gangway-check-").tempdir()?;
+///
+/// # Errors
+/// The program cannot be executed.
+pub fn run(mut command: Command, found: u8, sarif: Option<&Path>) -> io::Result<Outcome> {
+    let folder = match tempfile::Builder::new().prefix("gangway-check-").tempdir() {
+        Ok(folder) => folder,
+        Err(error) => {
+            let text = format!("cannot make a folder for what is found: {error}");
+            return Ok(Err(Failure::new(NOT_STARTED, text)));
+        }
+    };
     let log = folder.path().join("found");
     command.env("GANGWAY_CHECK_LOG", &log);
     // It does not become the program.
     command.env_remove("GANGWAY_VGPU_PROGRAM");
-    let mut child = command.spawn()?;
+    let child = command.spawn()?;
+    Ok(ended(child, &log, found, sarif))
+}
+
+/// Waits for the program, and tells what was found.
+fn ended(mut child: Child, log: &Path, found: u8, sarif: Option<&Path>) -> Outcome {
     pass_signals_on(child.id());
     let status = child.wait()?;
-    let text = fs::read_to_string(&log).unwrap_or_default();
+    // Its number may be another's now.
+    CHILD.store(0, Ordering::Relaxed);
+    let text = fs::read_to_string(log).unwrap_or_default();
     let findings: Vec<Finding> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     if let Some(file) = sarif {
         let text = serde_json::to_string_pretty(&as_sarif(&findings))?;
-        if let Err(error) = fs::write(file, text + "\n") {
-            let text = format!("cannot write {}: {error}", file.display());
-            return Ok(Err(Failure::new(crate::exit::FAILURE, text)));
-        }
+        fs::write(file, text + "\n")
+            .map_err(|error| Failure::new(FAILURE, format!("cannot write {}: {error}", file.display())))?;
     }
-    let own = code(status);
-    Ok(Ok(if own == SUCCESS && !findings.is_empty() { found } else { own }))
-}
-
-/// The exit status as a shell would tell it.
-fn code(status: ExitStatus) -> u8 {
-    let signal = status.signal().map_or(0, |signal| 128 + signal);
-    status.code().unwrap_or(signal).try_into().unwrap_or(1)
+    let own = of_program(status);
+    Ok(if own == SUCCESS && !findings.is_empty() { found } else { own })
 }
 
 /// The program, for the handler of signals.

@@ -72,7 +72,7 @@ pub fn for_virtual_gpu(libraries: &Libraries) -> Vec<(&'static str, OsString)> {
 
 /// A file that the program is to write, by its full name: the program may change its directory
 /// before it writes.
-fn writable(file: &Path) -> Result<OsString, Failure> {
+pub fn writable(file: &Path) -> Result<OsString, Failure> {
     let file = std::path::absolute(file)?;
     let refused = |why: &str| Failure::new(NOT_STARTED, format!("cannot write {}: {why}", file.display()));
     let (place, mode) = match file.metadata() {

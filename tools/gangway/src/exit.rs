@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 
 pub const SUCCESS: u8 = 0;
 pub const FAILURE: u8 = 1;
@@ -30,6 +32,12 @@ pub const MEANINGS: &[(&str, &str)] = &[
 pub struct Failure {
     pub code: u8,
     cause: anyhow::Error,
+}
+
+/// The exit status of a program as a shell would tell it.
+pub fn of_program(status: ExitStatus) -> u8 {
+    let signal = status.signal().map_or(0, |signal| 128 + signal);
+    status.code().unwrap_or(signal).try_into().unwrap_or(FAILURE)
 }
 
 /// What a subcommand gives back.

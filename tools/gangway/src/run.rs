@@ -22,6 +22,7 @@ pub fn run(options: &Run) -> Outcome {
     variables::warn_of_misspelt();
     // What is asked for is settled before anything is said of the program.
     let settings = environment::variables(&options.settings)?;
+    let sarif = options.sarif.as_deref().map(environment::writable).transpose()?;
     let device = options.settings.device.as_deref();
     let mut libraries = library::for_device(device)?;
     let [name, arguments @ ..] = &options.command[..] else {
@@ -74,7 +75,8 @@ pub fn run(options: &Run) -> Outcome {
     }
     let error = match options.settings.check {
         Some(_) => {
-            match checks::run(command, options.check_exit.unwrap_or(FAILURE), options.sarif.as_deref()) {
+            match checks::run(command, options.check_exit.unwrap_or(FAILURE), sarif.as_deref().map(Path::new))
+            {
                 Ok(outcome) => return outcome,
                 Err(error) => error,
             }

@@ -19,16 +19,7 @@ use gangway_engine::{Engine, Execution, KernelLaunch, Options, Program};
 const LONG: Duration = Duration::from_secs(8);
 
 fn engine(execution: Execution) -> Arc<Engine> {
-    let options = Options {
-        device: 0,
-        workers: 1,
-        check: false,
-        races: None,
-        execution,
-        cache: None,
-        stack: 1 << 20,
-        heap: 0,
-    };
+    let options = Options { execution, stack: 1 << 20, ..Options::default() };
     Engine::new(options)
 }
 

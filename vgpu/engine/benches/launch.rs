@@ -44,14 +44,10 @@ impl Setup {
     fn new() -> Setup {
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         let engine = Engine::new(Options {
-            device: 0,
             workers,
-            check: false,
-            races: None,
             execution: Execution::CompiledOnly,
-            cache: None,
             stack: 1 << 14,
-            heap: 0,
+            ..Options::default()
         });
         let module = gangway_ptx::parse(KERNELS).expect("a module");
         let program = engine.load(module).expect("memory");

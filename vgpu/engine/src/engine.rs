@@ -35,6 +35,22 @@ pub struct Options {
     pub heap: u64,
 }
 
+/// One worker, without checks, with little memory for each thread.
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            device: 0,
+            workers: 1,
+            check: false,
+            races: None,
+            execution: Execution::default(),
+            cache: None,
+            stack: 1 << 12,
+            heap: 0,
+        }
+    }
+}
+
 /// What runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Execution {

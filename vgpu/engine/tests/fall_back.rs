@@ -8,16 +8,7 @@ const REFUSED: &str = ".version 7.8\n.target sm_80\n.address_size 32\n.file 1 \"
     .visible .entry small()\n{\n.loc 1 7 3\nret;\n}\n";
 
 fn launch(execution: Execution) -> Result<(), (Reason, String)> {
-    let options = Options {
-        device: 0,
-        workers: 1,
-        check: false,
-        races: None,
-        execution,
-        cache: None,
-        stack: 1 << 12,
-        heap: 0,
-    };
+    let options = Options { execution, ..Options::default() };
     let engine = Engine::new(options);
     let module = gangway_ptx::parse(REFUSED).expect("PTX");
     let program = engine.load(module).expect("memory");

@@ -36,14 +36,12 @@ fn main() {
     let mut trials = Vec::new();
     for &(mode, execution, check) in MODES {
         let engine = Engine::new(Options {
-            device: 0,
             workers: 2,
             check,
-            races: None,
             execution,
-            cache: None,
             stack: 1 << 16,
             heap: 1 << 20,
+            ..Options::default()
         });
         for test in &tests {
             let name = format!("{}/{mode}", test.name);

@@ -24,14 +24,12 @@ fn main() {
 fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
     let module = gangway_ptx::parse(&variant.ptx()?).map_err(|errors| errors.to_string())?;
     let options = Options {
-        device: 0,
         workers: 2,
         check,
-        races: None,
         execution: Execution::CompiledOnly,
-        cache: None,
         stack: 1 << 16,
         heap: 1 << 20,
+        ..Options::default()
     };
     let engine = Engine::new(options);
     let program = engine.load(module).map_err(|error| format!("{error:?}"))?;

@@ -14,14 +14,10 @@ const HANDLED: i32 = 42;
 
 fn launch() {
     let engine = Engine::new(Options {
-        device: 0,
         workers: 2,
-        check: false,
-        races: None,
         execution: Execution::CompiledOnly,
-        cache: None,
         stack: 1 << 14,
-        heap: 0,
+        ..Options::default()
     });
     let text = ".version 7.0\n.target sm_70\n.address_size 64\n
         .visible .entry k(.param .u64 p) { .reg .u64 %p; ld.param.u64 %p, [p]; st.global.u64 [%p], %p; ret; }";

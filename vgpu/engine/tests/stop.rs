@@ -43,16 +43,7 @@ const ALONE: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
     end: ret; }";
 
 fn ends_when_told(execution: Execution, text: &str) {
-    let engine = Engine::new(Options {
-        device: 0,
-        workers: 2,
-        check: false,
-        races: None,
-        execution,
-        cache: None,
-        stack: 1 << 14,
-        heap: 0,
-    });
+    let engine = Engine::new(Options { workers: 2, execution, stack: 1 << 14, ..Options::default() });
     let program = engine.load(gangway_ptx::parse(text).expect("a module")).expect("memory");
     let space = Space::get().expect("the addresses of device memory");
     let place = space.allocate(&Request::new(0, 64, AllocationKind::Device)).expect("memory");

@@ -6,7 +6,8 @@ pub(crate) fn bytes(count: u64) -> String {
 }
 
 /// Where an address is as seen from a piece of memory: text to go before that memory's description.
-pub(crate) fn distance(address: u64, start: u64, size: u64) -> String {
+#[must_use]
+pub fn distance(address: u64, start: u64, size: u64) -> String {
     let end = start + size;
     if address < start {
         format!("{} before ", bytes(start - address))

@@ -69,6 +69,7 @@ mod space;
 
 pub use blocks::Block;
 pub use describe::host_mapping;
+pub use distance::distance;
 pub use error::Error;
 pub use fault::{Fault, Violation};
 pub use heap::DeviceHeap;

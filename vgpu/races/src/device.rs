@@ -33,8 +33,31 @@ struct Launches {
 
 #[derive(Debug, Default)]
 struct Sites {
+    /// By program and code.
     numbers: FxHashMap<(u64, u64), u16>,
+    /// Of places that people can tell apart.
+    known: FxHashMap<Place, u16>,
     places: Vec<Place>,
+}
+
+impl Sites {
+    fn add(&mut self, code: (u64, u64), place: Place) -> u16 {
+        let number = match self.known.get(&place) {
+            Some(&number) => number,
+            None => {
+                let number = self.places.len().min(usize::from(SITES) - 1) as u16;
+                if usize::from(number) == self.places.len() {
+                    if place.source.is_some() && number < SITES - 1 {
+                        self.known.insert(place.clone(), number);
+                    }
+                    self.places.push(if number < SITES - 1 { place } else { Place::default() });
+                }
+                number
+            }
+        };
+        self.numbers.insert(code, number);
+        number
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -86,18 +109,12 @@ impl Device {
     /// The number of an instruction: of a program, and the place of its code. `place` is asked once.
     /// Instructions that people see as one, as of a loop that was unrolled, have one number.
     pub fn site(&self, program: u64, code: u64, place: impl FnOnce() -> Place) -> u16 {
-        let mut sites = lock(&self.sites);
-        if let Some(&number) = sites.numbers.get(&(program, code)) {
-            return number;
-        }
-        let place = place();
-        let same = sites.places.iter().position(|other| *other == place && place.source.is_some());
-        let number = same.unwrap_or_else(|| sites.places.len().min(usize::from(SITES) - 1)) as u16;
-        if usize::from(number) == sites.places.len() {
-            sites.places.push(if number == SITES - 1 { Place::default() } else { place });
-        }
-        sites.numbers.insert((program, code), number);
-        number
+        let known = lock(&self.sites).numbers.get(&(program, code)).copied();
+        known.unwrap_or_else(|| {
+            // Without the lock: who is asked has others.
+            let place = place();
+            lock(&self.sites).add((program, code), place)
+        })
     }
 
     /// Memory is new: what was done there before has nothing to do with what comes.
@@ -237,13 +254,24 @@ impl Launch {
     /// It ends: what was found that had not been found before.
     #[must_use]
     pub fn end(&self) -> Vec<Finding> {
-        lock(&self.device.launches).active.retain(|(range, _)| *range != self.range);
+        self.leave();
         let found = std::mem::take(&mut *lock(&self.findings));
         let place = |site| self.device.place(site);
         found.new_to(&mut lock(&self.device.told), place).into_all(place)
     }
 
+    fn leave(&self) {
+        lock(&self.device.launches).active.retain(|(range, _)| *range != self.range);
+    }
+
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
         lock(&self.findings)
+    }
+}
+
+/// One that never began, as its kernel was refused, ends as well.
+impl Drop for Launch {
+    fn drop(&mut self) {
+        self.leave();
     }
 }

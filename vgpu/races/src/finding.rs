@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 /// An instruction, for people.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     pub kernel: String,
     pub function: String,

@@ -260,6 +260,11 @@ fn numbers_of_threads_are_used_again() {
         block.access(&access(0, 0, BASE, true));
         assert_eq!(launch.end(), []);
     }
+    // One of them never begins.
+    drop(device.launch(40_000, 2, false));
+    for _ in 0..40 {
+        assert_eq!(device.launch(40_000, 2, false).expect("few threads").end(), []);
+    }
     assert_eq!(device.lost(), 0);
     assert!(device.launch(1 << 24, 32, false).is_none());
     assert_eq!(device.lost(), 1);
@@ -379,4 +384,17 @@ fn what_is_the_compilers_own_is_not_told() {
     // A loop of compare and swap begins with a plain read.
     assert_eq!(found(place("atom.cas.b32", 1, false), place("ld.u32", 1, false), true), 0);
     assert_eq!(found(place("atom.cas.b32", 1, false), place("ld.u32", 2, false), true), 1);
+}
+
+#[test]
+fn a_block_whose_clock_has_ended_is_not_looked_at() {
+    let mut machine = machine(1);
+    for generation in 0..(1 << 17) + 1 {
+        machine.shared(0, 3, 16, true);
+        machine.barrier(0, generation);
+    }
+    assert_eq!(machine.device.lost(), 1);
+    machine.shared(1, 3, 16, true);
+    machine.shared(0, 3, 16, true);
+    assert_eq!(machine.found(), []);
 }

@@ -8,7 +8,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Write, stderr, stdout};
 use std::os::unix::fs::symlink;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +17,7 @@ use super::Language;
 use super::compiler::Compiler;
 use super::request::{Request, takes_value};
 use super::toolkit::Toolkit;
-use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS, of_program};
 use crate::scratch::Scratch;
 
 /// Options that name folders of headers: attached, or in the word behind them.
@@ -281,8 +280,7 @@ impl Translation {
             Failure::new(NOT_EXECUTABLE, format!("cannot execute {program}: {error}"))
         })?;
         folder.close()?;
-        let signal = status.signal().map_or(0, |signal| 128 + signal);
-        Ok(status.code().unwrap_or(signal).try_into().unwrap_or(FAILURE))
+        Ok(of_program(status))
     }
 }
 

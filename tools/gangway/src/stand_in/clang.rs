@@ -6,13 +6,13 @@
 //! says once, and what LLVM says of the code, too.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 use super::{aligned_pointers, long_double, ptxas, reductions, struct_stores};
 use crate::compile::expanded;
-use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
+use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS, of_program};
 use crate::faults::{Fault, release_of_text};
 use crate::scratch::Scratch;
 
@@ -79,13 +79,7 @@ fn read(file: &Path) -> Result<String, Failure> {
 
 fn run(tool: &Path, arguments: &[OsString]) -> Outcome {
     let status = Command::new(tool).args(arguments).status();
-    Ok(code(status.map_err(|error| cannot_execute(tool, &error))?))
-}
-
-/// The exit status as a shell would tell it.
-fn code(status: ExitStatus) -> u8 {
-    let signal = status.signal().map_or(0, |signal| 128 + signal);
-    status.code().unwrap_or(signal).try_into().unwrap_or(FAILURE)
+    Ok(of_program(status.map_err(|error| cannot_execute(tool, &error))?))
 }
 
 fn cannot_execute(tool: &Path, error: &std::io::Error) -> Failure {

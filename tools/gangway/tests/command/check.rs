@@ -64,3 +64,12 @@ fn other_checks_are_refused_by_name() {
         assert_eq!(output.status.code(), Some(2), "{lonely:?}");
     }
 }
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error_before_the_program_starts() {
+    let workshop = Workshop::new();
+    let line = ["--", "sh", "-c", "echo started"];
+    let output = workshop.output(&[&["run", "--check=race", "--sarif", "nowhere/found"], &line[..]].concat());
+    assert_eq!((output.status.code(), output.stdout), (Some(125), String::new()));
+    assert!(output.stderr.contains("nowhere"), "{}", output.stderr);
+}

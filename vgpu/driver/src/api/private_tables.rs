@@ -105,7 +105,7 @@ struct KernelFault {
 }
 
 extern "C" fn checks_memory(device: CUdevice) -> bool {
-    Device::get(device).is_ok_and(|device| device.checks() || device.tells_names())
+    Device::get(device).is_ok_and(Device::checks_accesses)
 }
 
 extern "C" fn wants_names(device: CUdevice) -> bool {

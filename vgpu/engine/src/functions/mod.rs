@@ -25,7 +25,7 @@ use crate::abi::Flavour;
 use crate::analysis::block::BlockShape;
 use crate::analysis::unit::Request;
 
-/// Shapes of blocks that code differs by: rows of 32, 16, 8, 4 and 1 lanes.
+/// Shapes of blocks that code differs by: rows of 32 lanes, in whole warps or not, of 16, 8, 4 and 1.
 const SHAPES: usize = 6;
 /// Functions with the same remainder are not compiled at once.
 const LOCKS: usize = 16;

@@ -35,10 +35,9 @@ impl Barriers {
     /// The block of a launch that starts is watched, if that is asked for.
     pub fn watch(&self, job: &Job, block: [u32; 3]) {
         let mut watch = self.watch.borrow_mut();
-        if job.races.is_none() {
-            *watch = None;
-        } else {
-            watch.get_or_insert_default().start(job, block);
+        match &job.races {
+            None => *watch = None,
+            Some(races) => watch.get_or_insert_default().start(job, races, block),
         }
     }
 

@@ -1,7 +1,9 @@
 //! A block whose accesses are watched for races.
 
+use std::sync::Arc;
+
 use gangway_device_memory::is_device_address;
-use gangway_races::{Access, Block, Order, Place};
+use gangway_races::{Access, Block, Launch, Order, Place};
 use rustc_hash::FxHashMap;
 
 use super::job::Job;
@@ -21,8 +23,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// A block of a launch starts.
-    pub fn start(&mut self, job: &Job, block: [u32; 3]) {
-        let Some(races) = &job.races else { return };
+    pub fn start(&mut self, job: &Job, races: &Arc<Launch>, block: [u32; 3]) {
         if self.job != job.id {
             self.sites.clear();
             self.job = job.id;
@@ -55,7 +56,6 @@ impl Watch {
             bytes: noted.bytes.as_ref().map(|bytes| &bytes[..]),
             site,
         };
-        // Variables that the device runtime shares out are the program's, and have no name of the runtime's.
         if !job.program().is_runtimes(access.address) {
             self.block.access(&access);
         }

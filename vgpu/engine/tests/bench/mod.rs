@@ -9,14 +9,11 @@ use gangway_engine::{Engine, Execution, Fault, KernelLaunch, Options, Program};
 
 pub fn options() -> Options {
     Options {
-        device: 0,
         workers: 3,
-        check: false,
-        races: None,
         execution: Execution::CompiledOnly,
-        cache: None,
         stack: 1 << 14,
         heap: 1 << 20,
+        ..Options::default()
     }
 }
 

@@ -47,18 +47,7 @@ impl Drop for Buffer {
 
 impl Engines {
     pub fn new() -> Engines {
-        let engine = |execution| {
-            Engine::new(Options {
-                device: 0,
-                workers: 2,
-                check: false,
-                races: None,
-                execution,
-                cache: None,
-                stack: 1 << 12,
-                heap: 0,
-            })
-        };
+        let engine = |execution| Engine::new(Options { workers: 2, execution, ..Options::default() });
         Engines { interpreted: engine(Execution::Interpreted), compiled: engine(Execution::CompiledOnly) }
     }
 

@@ -114,10 +114,17 @@ impl Device {
         self.config.check.memory
     }
 
-    /// Whether variables have memory of their own, so that each access is told by what it is of.
+    /// Whether accesses are told by the variables that they are of.
     #[must_use]
     pub fn tells_names(&self) -> bool {
         self.config.check.race
+    }
+
+    /// Whether kernels' accesses are checked to the byte, for whatever: each variable is to have memory of its own, and
+    /// what has been freed is nobody's.
+    #[must_use]
+    pub fn checks_accesses(&self) -> bool {
+        self.config.check.memory || self.config.check.race
     }
 
     /// Lets all devices use the host's memory, unless the user has said that they must not.

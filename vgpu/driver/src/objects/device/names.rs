@@ -1,12 +1,18 @@
 //! Which variables memory is of, as the runtime has told it: for what is said of races.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+use gangway_device_memory::distance;
 
 /// Ranges by where they begin: how long they are, and what they are.
 type Names = BTreeMap<u64, (u64, String)>;
 
 static NAMES: Mutex<Names> = Mutex::new(Names::new());
+
+/// Whether there has been a name. Where nobody asks for names, freeing takes no lock for them.
+static ANY: AtomicBool = AtomicBool::new(false);
 
 fn with<R>(work: impl FnOnce(&mut Names) -> R) -> R {
     work(&mut NAMES.lock().unwrap_or_else(PoisonError::into_inner))
@@ -14,6 +20,7 @@ fn with<R>(work: impl FnOnce(&mut Names) -> R) -> R {
 
 /// So many bytes at an address are of a variable now.
 pub fn put(address: u64, size: u64, name: String) {
+    ANY.store(true, Ordering::Relaxed);
     with(|names| {
         remove(names, address, size);
         names.insert(address, (size, name));
@@ -22,7 +29,9 @@ pub fn put(address: u64, size: u64, name: String) {
 
 /// Memory is given back.
 pub fn forget(address: u64, size: u64) {
-    with(|names| remove(names, address, size));
+    if ANY.load(Ordering::Relaxed) {
+        with(|names| remove(names, address, size));
+    }
 }
 
 fn remove(names: &mut Names, address: u64, size: u64) {
@@ -40,12 +49,7 @@ fn remove(names: &mut Names, address: u64, size: u64) {
 pub fn find(address: u64) -> Option<String> {
     with(|names| {
         let (start, (size, name)) = names.range(..=address).next_back()?;
-        let offset = address - start;
-        (offset < *size).then(|| match offset {
-            0 => name.clone(),
-            1 => format!("1 byte into {name}"),
-            bytes => format!("{bytes} bytes into {name}"),
-        })
+        (address - start < *size).then(|| distance(address, *start, *size) + name)
     })
 }
 

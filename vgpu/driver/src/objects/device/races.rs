@@ -23,11 +23,11 @@ pub const LISTENERS: Listeners = Listeners { name: names::find, tell };
 static SUPPRESSED: AtomicU64 = AtomicU64::new(0);
 
 fn tell(race: &Race) {
+    let race = &Race { kernel: pretty_kernel_name(&race.kernel).into_owned(), ..race.clone() };
     if is_suppressed("race", &words(race)) {
         SUPPRESSED.fetch_add(1, Ordering::Relaxed);
         return;
     }
-    let race = &Race { kernel: pretty_kernel_name(&race.kernel).into_owned(), ..race.clone() };
     report!("{race}\n  to hear no more of it: the line `race:{}` in the file of --suppress", line(race));
     log(race);
 }

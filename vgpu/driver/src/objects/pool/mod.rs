@@ -136,7 +136,7 @@ impl Pool {
     pub(super) fn give_back(&self, address: u64, size: u64) -> Result {
         // Where accesses are checked, memory that has been freed is not to be touched any more, and
         // what the program has freed is no leak.
-        let is_checked = Device::get(self.device)?.checks();
+        let is_checked = Device::get(self.device)?.checks_accesses();
         let mut state = self.state();
         state.used -= size;
         if !is_checked && state.reserved <= state.threshold {
