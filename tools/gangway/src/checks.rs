@@ -11,61 +11,50 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use serde::Deserialize;
+use gangway_findings::{CHECKS, Check, Finding, Side};
 use serde_json::{Value, json};
 
 use crate::exit::{FAILURE, Failure, NOT_STARTED, Outcome, SUCCESS, of_program};
 
-/// What is looked for.
+/// What is looked for: a place for each of [`CHECKS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checks {
-    memory: bool,
-    race: bool,
-}
+pub struct Checks([bool; CHECKS.len()]);
 
 /// Reads what `--check` is given.
 pub fn named(text: &str) -> Result<Checks, String> {
-    Checks::read(text).map_err(|name| format!("`{name}` is no check; there are `memory`, `race` and `all`"))
+    Checks::read(text).map_err(|name| {
+        let names: Vec<String> = CHECKS.iter().map(|check| format!("`{}`", check.name)).collect();
+        format!("`{name}` is no check; there are {} and `all`", names.join(", "))
+    })
 }
 
 impl Checks {
     /// Reads a list of names with commas between; the one that is none.
     fn read(text: &str) -> Result<Self, String> {
-        text.split(',').try_fold(Self::default(), |checks, name| match name.trim() {
-            "memory" => Ok(Self { memory: true, ..checks }),
-            "race" => Ok(Self { race: true, ..checks }),
-            "all" => Ok(Self { memory: true, race: true }),
-            other => Err(other.to_owned()),
-        })
+        let mut checks = Self::default();
+        for name in text.split(',').map(str::trim) {
+            match CHECKS.iter().position(|check| check.name == name) {
+                Some(index) => checks.0[index] = true,
+                None if name == "all" => checks.0 = [true; CHECKS.len()],
+                None => return Err(name.to_owned()),
+            }
+        }
+        Ok(checks)
+    }
+
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        CHECKS.iter().zip(self.0).filter(|(_, is)| *is).map(|(check, _)| check.name)
     }
 
     /// The variables that ask for them, of processors as devices and of the virtual GPU.
     pub fn variables(self) -> Vec<(&'static str, OsString)> {
-        let all = [("memory", self.memory), ("race", self.race)];
-        let names: Vec<&str> = all.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.names().collect();
         let mut variables = vec![("GANGWAY_VGPU_CHECK", names.join(",").into())];
-        if self.memory {
+        if names.contains(&"memory") {
             variables.push(("GANGWAY_CHECK", "1".into()));
         }
         variables
     }
-}
-
-/// One line of the file.
-#[derive(Debug, Deserialize)]
-struct Finding {
-    kind: String,
-    message: String,
-    kernel: String,
-    sides: Vec<Side>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Side {
-    what: String,
-    file: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
 }
 
 /// Runs a program that is checked, and gives its exit status, or `found` if that is 0 and something was found.
@@ -95,7 +84,7 @@ fn ended(mut child: Child, log: &Path, found: u8, sarif: Option<&Path>) -> Outco
     // Its number may be another's now.
     CHILD.store(0, Ordering::Relaxed);
     let text = fs::read_to_string(log).unwrap_or_default();
-    let findings: Vec<Finding> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let findings: Vec<Finding> = text.lines().filter_map(Finding::read).collect();
     if let Some(file) = sarif {
         let text = serde_json::to_string_pretty(&as_sarif(&findings))?;
         fs::write(file, text + "\n")
@@ -132,38 +121,37 @@ fn pass_signals_on(child: u32) {
 /// SARIF 2.1.0 (OASIS), as far as it is needed: a result for each finding, with both places.
 fn as_sarif(findings: &[Finding]) -> Value {
     let location = |side: &Side| {
-        let region = side.line.map(|line| {
-            let column = side.column.filter(|column| *column > 0).unwrap_or(1);
-            json!({ "startLine": line.max(1), "startColumn": column })
-        });
-        let mut physical =
-            json!({ "artifactLocation": { "uri": side.file.as_deref().unwrap_or("unknown") } });
-        if let Some(region) = region {
-            physical["region"] = region;
+        let file = side.source.as_ref().map_or("unknown", |source| &source.file);
+        let mut physical = json!({ "artifactLocation": { "uri": file } });
+        if let Some(source) = &side.source {
+            physical["region"] =
+                json!({ "startLine": source.line.max(1), "startColumn": source.column.max(1) });
         }
         json!({ "physicalLocation": physical, "message": { "text": side.what } })
     };
     let result = |finding: &Finding| {
-        let mut locations: Vec<Value> = finding.sides.iter().rev().map(location).collect();
-        let main = if locations.is_empty() { Vec::new() } else { vec![locations.remove(0)] };
+        let mut locations = finding.sides.iter().rev().map(location);
+        let main: Vec<Value> = locations.next().into_iter().collect();
+        let kernel = match &finding.kernel[..] {
+            "" => String::new(),
+            kernel => format!(" (kernel {kernel})"),
+        };
         json!({
-            "ruleId": finding.kind,
+            "ruleId": finding.check,
             "level": "error",
-            "message": { "text": format!("{} (kernel {})", finding.message, finding.kernel) },
+            "message": { "text": finding.message.clone() + &kernel },
             "locations": main,
-            "relatedLocations": locations,
+            "relatedLocations": locations.collect::<Vec<_>>(),
         })
     };
     let results: Vec<Value> = findings.iter().map(result).collect();
-    let rule = json!({
-        "id": "race",
-        "shortDescription": { "text": "Accesses of two threads to one place, of which one writes, that nothing orders" },
-    });
+    let rule = |check: &Check| json!({ "id": check.name, "shortDescription": { "text": check.about } });
+    let rules: Vec<Value> = CHECKS.iter().map(rule).collect();
     json!({
         "version": "2.1.0",
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "runs": [{
-            "tool": { "driver": { "name": "gangway", "version": env!("CARGO_PKG_VERSION"), "rules": [rule] } },
+            "tool": { "driver": { "name": "gangway", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
             "results": results,
         }],
     })
@@ -171,6 +159,8 @@ fn as_sarif(findings: &[Finding]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use gangway_findings::Source;
+
     use super::*;
 
     #[test]
@@ -180,15 +170,16 @@ mod tests {
         assert_eq!(asked("race").unwrap(), [vgpu("race")]);
         assert_eq!(asked("all").unwrap(), [vgpu("memory,race"), ("GANGWAY_CHECK", "1".into())]);
         assert_eq!(asked("race,memory"), asked("all"));
-        assert_eq!(asked("race,sync").unwrap_err(), "sync");
+        assert_eq!(asked("race,rice").unwrap_err(), "rice");
     }
 
     #[test]
     fn a_race_has_both_places() {
-        let line = r#"{"kind":"race","message":"m","kernel":"k","count":3,"sides":[
-            {"what":"a write","function":"f","instruction":"st","file":"a.c","line":7,"column":3},
-            {"what":"a read","function":"f","instruction":"ld","file":null,"line":null,"column":null}]}"#;
-        let sarif = as_sarif(&[serde_json::from_str(line).unwrap()]);
+        let side = |source| Side { source, ..Side::default() };
+        let source = Source { file: "a.c".to_owned(), line: 7, column: 0 };
+        let (message, kernel) = ("m".to_owned(), "k".to_owned());
+        let sides = vec![side(Some(source)), side(None)];
+        let sarif = as_sarif(&[Finding { message, kernel, sides, ..Finding::default() }]);
         let result = &sarif["runs"][0]["results"][0];
         assert_eq!(result["message"]["text"], "m (kernel k)");
         assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "unknown");

@@ -22,10 +22,9 @@ pub struct Options {
     pub device: u32,
     /// Worker threads.
     pub workers: usize,
-    /// Check every access to the byte.
-    pub check: bool,
-    /// Look for races, and tell these of them.
-    pub races: Option<Listeners>,
+    pub checks: Checks,
+    /// Who hears of what the checks find.
+    pub listeners: Listeners,
     pub execution: Execution,
     /// Where compiled code is kept for others who load the same module, if anywhere.
     pub cache: Option<Arc<CodeCache>>,
@@ -41,14 +40,29 @@ impl Default for Options {
         Options {
             device: 0,
             workers: 1,
-            check: false,
-            races: None,
+            checks: Checks::default(),
+            listeners: Listeners::default(),
             execution: Execution::default(),
             cache: None,
             stack: 1 << 12,
             heap: 0,
         }
     }
+}
+
+/// What is looked for while kernels run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Accesses, to the byte.
+    pub memory: bool,
+    /// Accesses of threads that nothing orders.
+    pub race: bool,
+}
+
+impl Checks {
+    pub const NONE: Self = Self { memory: false, race: false };
+    pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
+    pub const RACE: Self = Self { race: true, ..Self::NONE };
 }
 
 /// What runs kernels.
@@ -77,18 +91,6 @@ pub struct Races {
     pub unseen: u64,
 }
 
-impl Races {
-    /// Both together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Races {
-            places: self.places + other.places,
-            count: self.count + other.count,
-            unseen: self.unseen + other.unseen,
-        }
-    }
-}
-
 #[derive(Debug)]
 pub struct Engine {
     device: Arc<Device>,
@@ -105,9 +107,9 @@ impl Engine {
     #[must_use]
     pub fn new(options: Options) -> Arc<Self> {
         // Accesses that are watched go where they are checked.
-        let check = options.check || options.races.is_some();
-        let device = Arc::new(Device::new(options.device, check, options.heap));
-        let races = options.races.map(|_| gangway_races::Device::new(gangway_device_memory::BASE));
+        let checks = options.checks;
+        let device = Arc::new(Device::new(options.device, checks.memory || checks.race, options.heap));
+        let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine {
@@ -191,7 +193,7 @@ impl Engine {
             job.room.workspace = Some(self.device.workspace().map_err(failed)?);
         }
         let job = self.pool.run(job);
-        job.tell_races(self.options.races);
+        job.tell_races(self.options.listeners);
         job.ending.result()
     }
 

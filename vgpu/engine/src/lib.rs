@@ -59,11 +59,11 @@ mod windows;
 mod work;
 
 pub use cranelift::tier::compiled;
-pub use engine::{Engine, Execution, Options, Races};
+pub use engine::{Checks, Engine, Execution, Options, Races};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
 pub use functions::CodeCache;
 pub use launch::KernelLaunch;
 pub use load::{Kernel, LoadError, Parameter};
 pub use program::{Global, KernelId, Program};
-pub use run::{Accessed, CLOCK_KHZ, Listener, Listeners, Race, catch_signals, when_warps_wait};
+pub use run::{CLOCK_KHZ, Listener, Listeners, catch_signals, when_warps_wait};

@@ -4,7 +4,7 @@ mod bench;
 
 use bench::{Bench, options};
 use gangway_device_memory::Space;
-use gangway_engine::{Execution, Options, Reason};
+use gangway_engine::{Checks, Execution, Options, Reason};
 
 /// A small constant, which shares its pages with others, and one with pages of its own.
 const CONSTANTS: &str = "
@@ -60,7 +60,7 @@ fn text(constant: &str, place: &str, write: &str) -> String {
 fn engines() -> [(&'static str, Options); 3] {
     [
         ("compiled", options()),
-        ("checked", Options { check: true, ..options() }),
+        ("checked", Options { checks: Checks::MEMORY, ..options() }),
         ("interpreted", Options { execution: Execution::Interpreted, ..options() }),
     ]
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, KernelLaunch, Options};
+use gangway_engine::{Checks, Engine, Execution, KernelLaunch, Options};
 use gangway_filetests::{Parameter, Test, render};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -34,10 +34,10 @@ const NOT_HERE: &[(&str, &str)] = &[
 fn main() {
     let tests = gangway_filetests::tests();
     let mut trials = Vec::new();
-    for &(mode, execution, check) in MODES {
+    for &(mode, execution, memory) in MODES {
         let engine = Engine::new(Options {
             workers: 2,
-            check,
+            checks: Checks { memory, ..Checks::NONE },
             execution,
             stack: 1 << 16,
             heap: 1 << 20,

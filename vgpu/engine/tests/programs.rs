@@ -2,7 +2,7 @@
 //! bit. Without clang-22 the tests are reported as ignored.
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, KernelLaunch, Options};
+use gangway_engine::{Checks, Engine, Execution, KernelLaunch, Options};
 use gangway_filetests::compiled::{self, BLOCK, GRID, KERNEL, RESULTS, SHARED, Variant};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -21,11 +21,11 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-fn compare(variant: Variant, check: bool) -> Result<(), Failed> {
+fn compare(variant: Variant, memory: bool) -> Result<(), Failed> {
     let module = gangway_ptx::parse(&variant.ptx()?).map_err(|errors| errors.to_string())?;
     let options = Options {
         workers: 2,
-        check,
+        checks: Checks { memory, ..Checks::NONE },
         execution: Execution::CompiledOnly,
         stack: 1 << 16,
         heap: 1 << 20,

@@ -3,9 +3,9 @@
 mod bench;
 
 use bench::{Bench, options};
-use gangway_engine::{Listeners, Options, Races};
+use gangway_engine::{Checks, Listeners, Options, Races};
 
-const LISTENERS: Listeners = Listeners { name: |_| None, tell: |race| println!("{race}") };
+const LISTENERS: Listeners = Listeners { name: |_| None, tell: |finding| println!("{finding}") };
 
 const START: &str = "
     .reg .u64 %base, %at, %next, %flag, %wide; .reg .u32 %i, %b, %v, %w, %s, %n; .reg .pred %p, %first;
@@ -22,7 +22,8 @@ fn found(body: &str, blocks: u32, threads: u32) -> Races {
 fn found_for(target: &str, body: &str, blocks: u32, threads: u32, cooperative: bool) -> Races {
     let header = format!(".version 7.8\n.target {target}\n.address_size 64\n");
     let text = format!(".visible .entry k(.param .u64 buffer) {{ {START} {body} ret; }}");
-    let bench = Bench::of_target(Options { races: Some(LISTENERS), ..options() }, &header, &text);
+    let bench =
+        Bench::of_target(Options { checks: Checks::RACE, listeners: LISTENERS, ..options() }, &header, &text);
     bench.clear();
     bench.launch(blocks, [threads, 1, 1], cooperative).unwrap_or_else(|fault| panic!("{fault}"));
     let races = bench.engine.races().expect("they are looked for");
@@ -178,7 +179,7 @@ fn copies_that_go_on_meanwhile() {
 #[test]
 fn launches_one_after_the_other_do_not_race() {
     let text = format!(".visible .entry k(.param .u64 buffer) {{ {START} st.global.u32 [%at], %i; ret; }}");
-    let bench = Bench::new(Options { races: Some(LISTENERS), ..options() }, &text);
+    let bench = Bench::new(Options { checks: Checks::RACE, listeners: LISTENERS, ..options() }, &text);
     for threads in [64, 32, 128] {
         bench.launch(1, [threads, 1, 1], false).unwrap_or_else(|fault| panic!("{fault}"));
     }

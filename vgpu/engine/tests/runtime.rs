@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bench::{Bench, options};
-use gangway_engine::{CodeCache, Engine, Execution, LoadError, Options, Reason};
+use gangway_engine::{Checks, CodeCache, Engine, Execution, LoadError, Options, Reason};
 
 /// The start of a kernel: `%i` is the thread's number in its block, `%at` the address of its word.
 const START: &str = "
@@ -367,8 +367,8 @@ fn misaligned_null_and_unknown_host_addresses() {
 fn an_access_below_local_memory_is_named() {
     let body = ".local .b8 l[64]; mov.u64 %wide, l; cvta.local.u64 %wide, %wide; sub.u64 %wide, %wide, 4096;
                 ld.u32 %x, [%wide]; st.global.u32 [%at], %x; ret;";
-    for check in [false, true] {
-        let bench = Bench::new(Options { check, ..options() }, &kernel(body));
+    for checks in [Checks::NONE, Checks::MEMORY] {
+        let bench = Bench::new(Options { checks, ..options() }, &kernel(body));
         for threads in [1, 64] {
             let fault = bench.launch(1, [threads, 1, 1], false).expect_err("nothing is there");
             assert_eq!(fault.reason, Reason::IllegalAddress);

@@ -3,13 +3,13 @@
 mod bench;
 
 use bench::{Bench, options};
-use gangway_engine::{Execution, Options, Reason};
+use gangway_engine::{Checks, Execution, Options, Reason};
 
 #[test]
 fn accesses_outside_of_shared_memory_are_told_as_such() {
     let engines = [
         options(),
-        Options { check: true, ..options() },
+        Options { checks: Checks::MEMORY, ..options() },
         Options { execution: Execution::Interpreted, ..options() },
     ];
     let accesses = [

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bench::{Bench, options};
 use gangway_device_memory::{BASE, Space};
-use gangway_engine::{Execution, Options, Reason};
+use gangway_engine::{Checks, Execution, Options, Reason};
 
 const START: &str = "
     .reg .u64 %base, %at, %wide, %e; .reg .u32 %i, %a, %b; .reg .pred %p;
@@ -29,13 +29,13 @@ fn constant_page() -> u64 {
 }
 
 fn each_way(work: impl Fn(Options)) {
-    for (execution, check) in [
+    for (execution, memory) in [
         (Execution::CompiledOnly, false),
         (Execution::CompiledOnly, true),
         (Execution::Interpreted, false),
         (Execution::Interpreted, true),
     ] {
-        work(Options { execution, check, ..options() });
+        work(Options { execution, checks: Checks { memory, ..Checks::NONE }, ..options() });
     }
 }
 

@@ -7,11 +7,12 @@ use gangway_interpreter::FaultKind;
 
 use super::ending::Ending;
 use super::extent::Extent;
+use super::findings::Listeners;
 use super::grid::Grid;
 use super::handout::Handout;
 use super::kernel::LaunchedKernel;
 use super::order::Order;
-use super::race::{Listeners, Race};
+use super::race;
 use super::room::Room;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
@@ -77,11 +78,9 @@ impl Job {
     }
 
     /// Tells the races that have been found, when all blocks have ended.
-    pub fn tell_races(&self, listeners: Option<Listeners>) {
+    pub fn tell_races(&self, listeners: Listeners) {
         for finding in self.races.iter().flat_map(|races| races.end()) {
-            if let Some(listeners) = listeners {
-                (listeners.tell)(&Race::of(&finding, &self.extent, listeners.name));
-            }
+            (listeners.tell)(race::told(&finding, &self.extent, listeners.name));
         }
     }
 

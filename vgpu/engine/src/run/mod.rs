@@ -8,7 +8,8 @@
 //! which compiled code runs. What compiled code asks for while it runs goes to its
 //! [`WarpHost`](warp::WarpHost), with the [`time`] of the warp, what it may [`wait`] for, and its
 //! [`failure`]. Signals are made into faults by [`trap`], and faults into reports by [`report`]. A [`watch`]
-//! tells of a block's accesses where races are looked for, and [`race`] of what is found.
+//! tells of a block's accesses where races are looked for. What is found is put into words by [`race`], for those
+//! who are named in [`findings`].
 
 mod arena;
 mod at_once;
@@ -21,6 +22,7 @@ mod ending;
 mod extent;
 mod failure;
 mod fiber;
+mod findings;
 mod grid;
 mod handout;
 mod host_access;
@@ -49,9 +51,9 @@ mod worker;
 pub(crate) use at_once::AtOnce;
 pub(crate) use builtin::code as provided;
 pub use clock::CLOCK_KHZ;
+pub use findings::Listeners;
 pub(crate) use interpret::Interpreter;
 pub(crate) use job::Job;
 pub use listen::{Listener, when_warps_wait};
 pub(crate) use pool::Pool;
-pub use race::{Accessed, Listeners, Race};
 pub use trap::catch_signals;

@@ -1,120 +1,62 @@
-//! A race that has been found, for people and for tools.
-
-use std::fmt::{self, Display, Formatter};
+//! A race that has been found, in words.
 
 use gangway_device_memory::Space;
-use gangway_races::{Example, Finding, Side};
+use gangway_findings as findings;
+use gangway_races::{Example, Finding, Place, Side};
 
 use super::extent::Extent;
 
-/// Who hears of races.
-#[derive(Clone, Copy, Debug)]
-pub struct Listeners {
-    /// What of the program is at an address of the device, in words.
-    pub name: fn(u64) -> Option<String>,
-    /// Hears of each pair of instructions once, when the launch has ended.
-    pub tell: fn(&Race),
-}
-
-/// Two accesses that nothing orders.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Race {
-    /// The kernel, by the name that the program's module has for it.
-    pub kernel: String,
-    /// Whose accesses they are: `threads of a block`.
-    pub between: &'static str,
-    /// What they access: a variable, or an address.
-    pub at: String,
-    /// The one that came first this time, and the other one.
-    pub sides: [Accessed; 2],
-    /// Words for which it was seen in the first launch that had it.
-    pub count: u64,
-}
-
-/// One of the two accesses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accessed {
-    /// `a write by thread (0, 0, 0) of block (1, 0, 0)`
-    pub what: String,
-    pub function: String,
-    /// As in PTX.
-    pub instruction: String,
-    /// File, line and column.
-    pub source: Option<(String, u32, u32)>,
-}
-
-impl Race {
-    pub(super) fn of(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<String>) -> Self {
-        let Finding { earlier, later, address, shared, count } = finding;
-        let between = match (earlier.example.thread, later.example.thread) {
-            (Some((one, _)), Some((other, _))) if one == other => "threads of a block",
-            (Some(_), Some(_)) => "threads of two blocks",
-            _ => "threads of two kernels that run at the same time",
-        };
-        let unnamed = || match Space::get() {
-            Ok(space) => format!("{address:#x}, {}", space.describe(*address)),
-            Err(_) => format!("{address:#x}"),
-        };
-        let at = match shared {
-            true => format!("byte {address} of the block's shared memory"),
-            false => name(*address).unwrap_or_else(unnamed),
-        };
-        let sides = [earlier, later].map(|side| Accessed::of(side, extent));
-        Race { kernel: later.place.kernel.clone(), between, at, sides, count: *count }
+/// Two accesses that nothing orders. `name` says what of the program is at an address.
+pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<String>) -> findings::Finding {
+    let Finding { earlier, later, address, shared, count } = finding;
+    let between = match (earlier.example.thread, later.example.thread) {
+        (Some((one, _)), Some((other, _))) if one == other => "threads of a block",
+        (Some(_), Some(_)) => "threads of two blocks",
+        _ => "threads of two kernels that run at the same time",
+    };
+    let unnamed = || match Space::get() {
+        Ok(space) => format!("{address:#x}, {}", space.describe(*address)),
+        Err(_) => format!("{address:#x}"),
+    };
+    let at = match shared {
+        true => format!("byte {address} of the block's shared memory"),
+        false => name(*address).unwrap_or_else(unnamed),
+    };
+    findings::Finding {
+        check: "race".to_owned(),
+        message: format!("nothing orders two accesses of {between}, to {at}"),
+        kernel: later.place.kernel.clone(),
+        sides: vec![access("first", earlier, extent), access("then", later, extent)],
+        notes: Vec::new(),
+        count: *count,
     }
 }
 
-impl Accessed {
-    fn of(Side { place, example: Example { write, strong, thread } }: &Side, extent: &Extent) -> Self {
-        let what = match (write, strong) {
-            (true, true) => "an atomic or volatile write",
-            (false, true) => "an atomic or volatile read",
-            (true, false) => "a write",
-            (false, false) => "a read",
-        };
-        let by = thread.map_or_else(
-            || "another kernel".to_owned(),
-            |(block, thread)| {
-                let ([a, b, c], [x, y, z]) = (extent.place(block.into()), extent.thread(thread));
-                format!("thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
-            },
-        );
-        Accessed {
-            what: format!("{what} by {by}"),
-            function: place.function.clone(),
-            instruction: place.instruction.clone(),
-            source: place.source.clone(),
-        }
-    }
-}
-
-impl Display for Race {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Race { kernel, between, at, sides: [first, then], count } = self;
-        writeln!(f, "race: nothing orders two accesses of {between}, to {at}")?;
-        writeln!(f, "  first: {first}")?;
-        writeln!(f, "  then:  {then}")?;
-        match count {
-            1 => write!(f, "  in kernel '{kernel}', once"),
-            count => write!(f, "  in kernel '{kernel}', {count} times in its first launch with it"),
-        }
-    }
-}
-
-impl Display for Accessed {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.source {
-            Some((file, line, column)) => write!(f, "{} at {file}:{line}:{column}", self.what)?,
-            None => write!(f, "{} in '{}'", self.what, self.function)?,
-        }
-        write!(f, ", instruction {}", self.instruction)
-    }
+fn access(
+    label: &str,
+    Side { place, example: Example { write, strong, thread } }: &Side,
+    extent: &Extent,
+) -> findings::Side {
+    let what = match (write, strong) {
+        (true, true) => "an atomic or volatile write",
+        (false, true) => "an atomic or volatile read",
+        (true, false) => "a write",
+        (false, false) => "a read",
+    };
+    let by = thread.map_or_else(
+        || "another kernel".to_owned(),
+        |(block, thread)| {
+            let ([a, b, c], [x, y, z]) = (extent.place(block.into()), extent.thread(thread));
+            format!("thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
+        },
+    );
+    let Place { function, instruction, source, .. } = place.clone();
+    let source = source.map(|(file, line, column)| findings::Source { file, line, column });
+    findings::Side { label: label.to_owned(), what: format!("{what} by {by}"), function, instruction, source }
 }
 
 #[cfg(test)]
 mod tests {
-    use gangway_races::Place;
-
     use super::*;
 
     #[test]
@@ -138,7 +80,7 @@ mod tests {
             count: 5,
         };
         let extent = Extent::new([4, 1, 1], [32, 2, 1]);
-        let text = Race::of(&finding, &extent, |_| None).to_string();
+        let text = told(&finding, &extent, |_| None).to_string();
         assert_eq!(
             text,
             "race: nothing orders two accesses of threads of a block, to byte 16 of the block's shared memory\n  \
@@ -147,7 +89,7 @@ mod tests {
              in kernel 'k', 5 times in its first launch with it"
         );
         let other = Finding { earlier: side(true, None, "st.u32", 7), shared: false, count: 1, ..finding };
-        let text = Race::of(&other, &extent, |_| Some("`a` of 8 bytes".to_owned())).to_string();
+        let text = told(&other, &extent, |_| Some("`a` of 8 bytes".to_owned())).to_string();
         assert!(text.contains("two kernels that run at the same time, to `a` of 8 bytes"), "{text}");
         assert!(text.contains("a write by another kernel at f.c:7:3") && text.ends_with("once"), "{text}");
     }

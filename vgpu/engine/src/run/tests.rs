@@ -226,7 +226,7 @@ fn warps_that_exit_do_not_hold_up_a_barrier() {
     }
     let passed = AtomicU32::new(0);
     Bench::new(1, kernel).run(1, 1024, &raw const passed as usize).expect("no fault");
-    assert_eq!(passed.load(Ordering::Relaxed), (0..32u32).map(|warp| (0..warp).sum::<u32>()).sum());
+    assert_eq!(passed.load(Ordering::Relaxed), (0..32u32).map(|warp| (0..warp).sum::<u32>()).sum::<u32>());
 }
 
 #[test]

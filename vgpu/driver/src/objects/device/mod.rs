@@ -1,10 +1,9 @@
 //! The virtual devices: what they are called, how large they are, and the engine of each.
 
 pub mod attribute;
+mod findings;
 pub mod leaks;
 pub mod names;
-mod races;
-mod suppressed;
 
 use std::sync::{Arc, OnceLock};
 
@@ -52,7 +51,7 @@ impl Device {
                 space.share_host();
             }
             if config.check.race {
-                races::watch();
+                findings::watch();
             }
             if config.check.memory {
                 leaks::watch();
@@ -186,8 +185,8 @@ impl Device {
             let engine = Engine::new(Options {
                 device: self.ordinal,
                 workers: self.config.workers,
-                check: self.config.check.memory,
-                races: self.config.check.race.then_some(races::LISTENERS),
+                checks: self.config.check,
+                listeners: findings::LISTENERS,
                 execution: self.config.execution,
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gangway_engine::Execution;
+use gangway_engine::{Checks, Execution};
 use gangway_settings::file_variable;
 
 use crate::objects::process::report::report;
@@ -44,26 +44,15 @@ impl FromStr for Capability {
     }
 }
 
-/// What is checked while kernels run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checks {
-    /// Accesses, to the byte, and memory that is not freed.
-    pub memory: bool,
-    /// Accesses of threads that nothing orders.
-    pub race: bool,
-}
-
-impl Checks {
-    /// Reads a list of names with commas between.
-    fn named(text: &str) -> Option<Self> {
-        text.split(',').try_fold(Self::default(), |checks, name| match name.trim() {
-            "memory" => Some(Self { memory: true, ..checks }),
-            "race" => Some(Self { race: true, ..checks }),
-            "all" => Some(Self { memory: true, race: true }),
-            "none" | "0" => Some(checks),
-            _ => None,
-        })
-    }
+/// Reads a list of names with commas between.
+fn checks(text: &str) -> Option<Checks> {
+    text.split(',').try_fold(Checks::NONE, |checks, name| match name.trim() {
+        "memory" => Some(Checks { memory: true, ..checks }),
+        "race" => Some(Checks { race: true, ..checks }),
+        "all" => Some(Checks { memory: true, race: true }),
+        "none" | "0" => Some(checks),
+        _ => None,
+    })
 }
 
 /// What the virtual devices are like; all are alike.
@@ -167,7 +156,7 @@ impl Config {
             check: read(
                 "CHECK",
                 value("CHECK"),
-                Checks::named,
+                checks,
                 "a list of checks: `memory`, `race`, `all` or `none`",
             )
             .unwrap_or_default(),
@@ -297,7 +286,7 @@ mod tests {
         let (memory, race) = (Checks { memory: true, race: false }, Checks { memory: false, race: true });
         let both = Checks { memory: true, race: true };
         let none = Checks::default();
-        for (text, checks) in [
+        for (text, wanted) in [
             ("memory", memory),
             ("race", race),
             ("race, memory", both),
@@ -305,9 +294,9 @@ mod tests {
             ("none", none),
             ("0", none),
         ] {
-            assert_eq!(Checks::named(text), Some(checks), "{text}");
+            assert_eq!(checks(text), Some(wanted), "{text}");
         }
-        assert_eq!((Checks::named("races"), Checks::named("memory,")), (None, None));
+        assert_eq!((checks("races"), checks("memory,")), (None, None));
     }
 
     #[test]

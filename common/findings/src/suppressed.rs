@@ -4,12 +4,11 @@
 //! check is not told if the text is a part of its kernel's name, of a function's, or of `FILE:LINE` of one of its
 //! places. `*` stands for any letters. Lines that begin with `#` say nothing.
 
+use std::fmt::Arguments;
 use std::sync::OnceLock;
 
-use crate::objects::process::report::report;
-
 /// Whether a line of the user's fits a finding.
-pub fn is_suppressed(check: &str, words: &[String]) -> bool {
+pub fn is_suppressed(check: &str, words: &[String], print: impl Fn(Arguments<'_>)) -> bool {
     static LINES: OnceLock<Vec<(String, String)>> = OnceLock::new();
     let lines = LINES.get_or_init(|| {
         let Some(file) = std::env::var_os("GANGWAY_CHECK_SUPPRESS").filter(|file| !file.is_empty()) else {
@@ -18,7 +17,7 @@ pub fn is_suppressed(check: &str, words: &[String]) -> bool {
         match std::fs::read_to_string(&file) {
             Ok(text) => read(&text),
             Err(error) => {
-                report!("cannot read {}: {error}", file.display());
+                print(format_args!("cannot read {}: {error}", file.display()));
                 Vec::new()
             }
         }

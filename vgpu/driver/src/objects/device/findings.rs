@@ -1,0 +1,65 @@
+//! What the checks of `GANGWAY_VGPU_CHECK` have found: each thing is told when the first launch with it ends, and how
+//! many there were when the process ends.
+
+use std::fmt::Arguments;
+use std::sync::Once;
+
+use gangway_engine::Listeners;
+use gangway_findings::Finding;
+use gangway_trace::pretty_kernel_name;
+
+use super::{Device, names};
+use crate::objects::process::report::{self, report};
+use crate::objects::process::state;
+
+/// Who hears of what engines find.
+pub const LISTENERS: Listeners = Listeners { name: names::find, tell };
+
+fn tell(finding: Finding) {
+    let kernel = pretty_kernel_name(&finding.kernel).into_owned();
+    gangway_findings::tell(&Finding { kernel, ..finding }, |text: Arguments<'_>| report::line(text));
+}
+
+/// Has the sum told at the end of the process.
+pub fn watch() {
+    static ONCE: Once = Once::new();
+    extern "C" fn at_exit() {
+        // What a forked child has is its parent's.
+        if state::is_forked() {
+            return;
+        }
+        let races = Device::all().iter().filter_map(|device| device.started()?.races());
+        let unseen = races.map(|races| races.unseen).sum();
+        if let Some(text) = text(gangway_findings::told(), unseen) {
+            report!("{text}");
+        }
+    }
+    // SAFETY: a function without parameters that may run at any exit.
+    ONCE.call_once(|| unsafe {
+        libc::atexit(at_exit);
+    });
+}
+
+fn text(found: Option<String>, unseen: u64) -> Option<String> {
+    let unseen = (unseen > 0).then(|| {
+        format!("{unseen} launches or blocks were too large or too long, or interpreted, and not looked at for races")
+    });
+    match (found, unseen) {
+        (Some(found), Some(unseen)) => Some(format!("{found}; {unseen}")),
+        (found, unseen) => found.or(unseen),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_and_what_was_not_looked_at_is_said() {
+        let found = || Some("found 2 races".to_owned());
+        assert_eq!(text(None, 0), None);
+        assert_eq!(text(found(), 0), found());
+        assert!(text(found(), 1).unwrap().starts_with("found 2 races; 1 launches"));
+        assert!(text(None, 3).unwrap().contains("not looked at"));
+    }
+}

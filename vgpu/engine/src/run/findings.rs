@@ -1,0 +1,18 @@
+//! Who hears of what checks find.
+
+use gangway_findings::Finding;
+
+/// Who hears of what checks find. By default nobody does.
+#[derive(Clone, Copy, Debug)]
+pub struct Listeners {
+    /// What of the program is at an address of the device, in words.
+    pub name: fn(u64) -> Option<String>,
+    /// Hears of each finding once, when the launch has ended that had it first.
+    pub tell: fn(Finding),
+}
+
+impl Default for Listeners {
+    fn default() -> Self {
+        Self { name: |_| None, tell: |_| () }
+    }
+}
