@@ -25,7 +25,7 @@ impl Language {
     pub fn of(source: &Path) -> Self {
         match source.extension().and_then(|extension| extension.to_str()) {
             Some("cpp" | "C") => Self::Cxx,
-            Some("f90" | "f") => Self::Fortran,
+            Some("f90" | "F90" | "f") => Self::Fortran,
             _ => Self::C,
         }
     }

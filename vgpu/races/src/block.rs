@@ -274,7 +274,7 @@ impl View<'_> {
             self.launch.findings().add(key, address, side(earlier, wrote), side(own, access.write));
         };
         if let Some(write) = at(&word.write)
-            && self.races(write, own, access)
+            && self.races((write, true), own, access)
         {
             // Threads that write one value by one instruction do what one of them would: compilers let them
             // do what one of them would have to hand on. They may read it, too.
@@ -289,7 +289,7 @@ impl View<'_> {
         }
         if access.write {
             for read in word.reads.iter().filter_map(at) {
-                if self.races(read, own, access) {
+                if self.races((read, false), own, access) {
                     note(read, false);
                 }
             }
@@ -303,8 +303,12 @@ impl View<'_> {
         place.store(own.bits(), Ordering::Relaxed);
     }
 
-    fn races(&self, other: Cell, own: Cell, access: &Access<'_>) -> bool {
-        other.mask & own.mask != 0 && !(other.strong && own.strong) && !self.is_ordered(other, own, access)
+    fn races(&self, (other, wrote): (Cell, bool), own: Cell, access: &Access<'_>) -> bool {
+        // GCC 12 has plain loads for atomic ones.
+        let is_strong = |cell: Cell, wrote: bool| cell.strong || self.lockstep && !wrote;
+        other.mask & own.mask != 0
+            && !(is_strong(other, wrote) && is_strong(own, access.write))
+            && !self.is_ordered(other, own, access)
     }
 
     /// Whether an access that came first comes before this one.

@@ -15,8 +15,8 @@ use crate::support::Noted;
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub block: Block,
-    /// The numbers of instructions, by where their code is.
-    sites: FxHashMap<u64, u16>,
+    /// The numbers of instructions, by where their code is, and whether they are of the compiler's own runtime.
+    sites: FxHashMap<u64, (u16, bool)>,
     /// The launch that these are of.
     job: u64,
 }
@@ -41,10 +41,13 @@ impl Watch {
             return;
         }
         let code = warp.called_from.wrapping_sub(1);
-        let site = *self
-            .sites
-            .entry(code)
-            .or_insert_with(|| races.device().site(job.program().id(), code, || told(job, warp, code)));
+        let (site, runtimes) = *self.sites.entry(code).or_insert_with(|| {
+            let place = told(job, warp, code);
+            let runtimes = place.runtimes;
+            (races.device().site(job.program().id(), code, || place), runtimes)
+        });
+        // A lock of libgomp's is opened by a plain store.
+        let strong = noted.strong || runtimes;
         let access = Access {
             warp: index,
             lane: noted.lane,
@@ -52,14 +55,14 @@ impl Watch {
             size: noted.size,
             shared,
             write: noted.writes,
-            strong: noted.strong,
+            strong,
             bytes: noted.bytes.as_ref().map(|bytes| &bytes[..]),
             site,
         };
         if !job.program().is_runtimes(access.address) {
             self.block.access(&access);
         }
-        if noted.strong {
+        if strong {
             let order = Order { acquire: noted.acquire, release: noted.release };
             self.block.hand_on(&access, order, noted.reads);
         }

@@ -1,0 +1,10 @@
+//! Programs that are wrong or right by one word: how they say what they are, how they are built, and what has to be found
+//! in them. `README.md` has the format.
+
+mod build;
+mod header;
+mod verdict;
+
+pub use build::{Way, compile};
+pub use header::Header;
+pub use verdict::{Found, found, judge};

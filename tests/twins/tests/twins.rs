@@ -1,0 +1,95 @@
+//! Every file in `programs/` is compiled twice and run under the checks: see `README.md`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use gangway_commands::{Folder, Ran, Run, gangway};
+use gangway_twins::{Found, Header, Way, compile, found, judge};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// What `gangway run` ends with where something was found.
+const FOUND: i32 = 23;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut trials = Vec::new();
+    for folder in entries(&programs) {
+        let check = folder.file_name().unwrap_or_default().display().to_string();
+        for file in entries(&folder) {
+            let name = format!("{check}/{}", file.file_name().unwrap_or_default().display());
+            let text = fs::read_to_string(&file).expect("it can be read");
+            match Header::read(&text) {
+                Err(error) => trials.push(Trial::test(name, move || Err(error.into()))),
+                Ok(header) => trials.extend(header.ways.iter().map(|&way| {
+                    let (check, file) = (check.clone(), file.clone());
+                    let name = format!("{name}@{}", way.name());
+                    Trial::test(name, move || twins(&check, &file, way))
+                })),
+            }
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = fs::read_dir(folder).expect("programs are there");
+    let mut entries: Vec<PathBuf> = read.map(|entry| entry.expect("it can be read").path()).collect();
+    entries.sort();
+    entries
+}
+
+fn twins(check: &str, file: &Path, way: Way) -> Result<(), Failed> {
+    let header = Header::read(&fs::read_to_string(file)?)?;
+    let folder = Folder::new();
+    let (ran, silent) = run(&header, file, way, &folder, "all", &[]);
+    if ran.code() != Some(0) || !silent.is_empty() {
+        return Err(format!("the right one: {silent:?}\n{ran}").into());
+    }
+    let (ran, found) = run(&header, file, way, &folder, check, &["-DWRONG"]);
+    if ran.code() == Some(0) {
+        return Err(format!("the wrong one has ended with 0\n{ran}").into());
+    }
+    let finds = if has_lines(file, way) { &header.finds[..] } else { &[] };
+    judge(check, finds, &found).map_err(|error| format!("the wrong one: {error}\n{ran}").into())
+}
+
+/// LLVM refuses the debug information that flang makes for GPUs.
+fn has_lines(file: &Path, way: Way) -> bool {
+    way != Way::OpenMp || file.extension().is_none_or(|extension| extension != "F90")
+}
+
+/// Compiles one of the two, and runs it under checks.
+fn run(
+    header: &Header,
+    file: &Path,
+    way: Way,
+    folder: &Folder,
+    check: &str,
+    options: &[&str],
+) -> (Ran, Vec<Found>) {
+    let (program, sarif) = (folder.path("program"), folder.path("found.sarif"));
+    compile(way, file, &header.device)
+        .args(&header.options)
+        .args(options)
+        .arg("-o")
+        .arg(&program)
+        .run()
+        .succeeded();
+    let mut command = gangway();
+    command.args([
+        "run",
+        "--device",
+        &header.device,
+        &format!("--check={check}"),
+        "--check-exit",
+        &FOUND.to_string(),
+        "--sarif",
+    ]);
+    command.arg(&sarif).arg("--").arg(&program);
+    command.envs(header.environment.iter().map(|(name, value)| (name, value)));
+    let ran = command.run();
+    let text = fs::read_to_string(&sarif).unwrap_or_else(|error| panic!("what was found: {error}: {ran}"));
+    (ran, found(&text).expect("it is SARIF"))
+}
