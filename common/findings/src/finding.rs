@@ -60,14 +60,21 @@ impl Finding {
         std::iter::once(self.kernel.clone()).chain(sides).filter(|word| !word.is_empty()).collect()
     }
 
+    /// The line that suppresses it: `race:heat.c:17`.
+    #[must_use]
+    pub fn suppression(&self) -> String {
+        format!("{}:{}", self.check, self.place())
+    }
+
     /// The text that fits this one best.
-    pub(crate) fn line(&self) -> String {
-        let Some(side) = self.sides.last() else { return self.kernel.clone() };
-        match &side.source {
+    fn place(&self) -> String {
+        let source = self.sides.iter().rev().find_map(|side| side.source.as_ref());
+        let function = || self.sides.iter().rev().map(|side| &side.function).find(|name| !name.is_empty());
+        match source {
             Some(Source { file, line, .. }) => {
                 format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
             }
-            None => side.function.clone(),
+            None => function().unwrap_or(&self.kernel).clone(),
         }
     }
 }
@@ -144,8 +151,12 @@ mod tests {
 
     #[test]
     fn a_finding_names_the_line_that_suppresses_it() {
-        assert_eq!(finding(Some("/home/x/a.c")).line(), "a.c:7");
-        assert_eq!(finding(None).line(), "f");
+        assert_eq!(finding(Some("/home/x/a.c")).place(), "a.c:7");
+        assert_eq!(finding(None).place(), "f");
+        let side = Side { what: "a copy".to_owned(), ..Side::default() };
+        let mut before = finding(Some("a.c"));
+        before.sides.push(side);
+        assert_eq!(before.place(), "a.c:7");
         assert_eq!(finding(Some("/home/x/a.c")).words(), ["k", "f", "/home/x/a.c:7", "f"]);
     }
 

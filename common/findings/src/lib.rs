@@ -48,15 +48,18 @@ pub fn tell(finding: &Finding, print: impl Fn(Arguments<'_>)) -> bool {
     if suppressed::is_suppressed(&finding.check, &finding.words(), &print) {
         return false;
     }
-    let (check, line) = (&finding.check, finding.line());
-    print(format_args!(
-        "{finding}\n  to hear no more of it: the line `{check}:{line}` in the file of --suppress"
-    ));
-    if let Some(index) = CHECKS.iter().position(|known| known.name == *check) {
+    let line = finding.suppression();
+    print(format_args!("{finding}\n  to hear no more of it: the line `{line}` in the file of --suppress"));
+    if let Some(index) = CHECKS.iter().position(|known| known.name == finding.check) {
         TOLD.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[index] += 1;
     }
     log::add(finding, print);
     true
+}
+
+/// Adds a finding to the file for tools alone: people hear of it in other words.
+pub fn note(finding: &Finding, print: impl Fn(Arguments<'_>)) {
+    log::add(finding, print);
 }
 
 /// What has been told in this process, in words: `found 2 races`.

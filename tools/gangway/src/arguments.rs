@@ -95,6 +95,10 @@ pub struct Run {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "check")]
     pub sarif: Option<PathBuf>,
 
+    /// With --check, write what was found to this file, as a page for a browser
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "check")]
+    pub check_page: Option<PathBuf>,
+
     /// What runs the device half of a program that GCC built [default: gangway, if it has all
     /// that the program calls]
     #[arg(long, value_name = "NAME")]

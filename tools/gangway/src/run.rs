@@ -7,11 +7,11 @@ use std::env;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::arguments::Run;
-use crate::checks;
+use crate::checks::{self, Wanted};
 use crate::environment::{self, prepended, search_path};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library::{self, Libraries};
@@ -22,7 +22,14 @@ pub fn run(options: &Run) -> Outcome {
     variables::warn_of_misspelt();
     // What is asked for is settled before anything is said of the program.
     let settings = environment::variables(&options.settings)?;
-    let sarif = options.sarif.as_deref().map(environment::writable).transpose()?;
+    let file = |option: &Option<PathBuf>| -> Result<Option<PathBuf>, Failure> {
+        option.as_deref().map(environment::writable).transpose().map(|file| file.map(PathBuf::from))
+    };
+    let wanted = Wanted {
+        status: options.check_exit.unwrap_or(FAILURE),
+        sarif: file(&options.sarif)?,
+        page: file(&options.check_page)?,
+    };
     let device = options.settings.device.as_deref();
     let mut libraries = library::for_device(device)?;
     let [name, arguments @ ..] = &options.command[..] else {
@@ -74,13 +81,10 @@ pub fn run(options: &Run) -> Outcome {
         command.env("LD_PRELOAD", list.join(OsStr::new(":")));
     }
     let error = match options.settings.check {
-        Some(_) => {
-            match checks::run(command, options.check_exit.unwrap_or(FAILURE), sarif.as_deref().map(Path::new))
-            {
-                Ok(outcome) => return outcome,
-                Err(error) => error,
-            }
-        }
+        Some(_) => match checks::run(command, &wanted) {
+            Ok(outcome) => return outcome,
+            Err(error) => error,
+        },
         None => command.exec(),
     };
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };

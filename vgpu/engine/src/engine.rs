@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
+use gangway_races::{Past, Transfer};
 
 use crate::device::Device;
 use crate::fault::{Fault, Place};
@@ -12,7 +13,7 @@ use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{AtOnce, Interpreter, Job, Listeners, Pool, provided};
+use crate::run::{AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -160,29 +161,37 @@ impl Engine {
     /// Runs a kernel to its end. What it prints goes to the standard output of the process.
     /// The driver has checked sizes against the device's limits.
     pub fn launch(&self, launch: &KernelLaunch<'_>) -> Result<(), Box<Fault>> {
-        self.launch_until(launch, None)
+        self.launch_until(launch, None, None)
     }
 
-    /// As [`launch`](Engine::launch), but ends early, without a fault, when `stop` becomes true.
+    /// As [`launch`](Engine::launch), but ends early, without a fault, when `stop` becomes true. Who looks for races
+    /// goes by what the launch comes after, if that is known.
     pub fn launch_until(
         &self,
         launch: &KernelLaunch<'_>,
         stop: Option<Arc<AtomicBool>>,
+        past: Option<Arc<dyn Past>>,
     ) -> Result<(), Box<Fault>> {
         let turn = self.at_once.take(stop.as_deref());
-        let result = self.run(launch, stop);
+        let result = self.run(launch, stop, past);
         drop(turn);
         output::flush();
         result
     }
 
-    fn run(&self, launch: &KernelLaunch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
+    fn run(
+        &self,
+        launch: &KernelLaunch<'_>,
+        stop: Option<Arc<AtomicBool>>,
+        past: Option<Arc<dyn Past>>,
+    ) -> Result<(), Box<Fault>> {
         if self.options.execution == Execution::Interpreted {
             self.races.iter().for_each(|races| races.lose());
             return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
-        let mut job = Job::new(launch, stack, workers, stop.clone(), self.races.as_ref());
+        let races = self.races.as_ref().map(|device| Watched { device, past });
+        let mut job = Job::new(launch, stack, workers, stop.clone(), races);
         if let Err(refusal) = job.compile() {
             return self.fall_back(launch, &refusal, stop.as_deref());
         }
@@ -195,6 +204,18 @@ impl Engine {
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
         job.ending.result()
+    }
+
+    /// Memory is about to be copied or filled, by something that comes after `past`: races with kernels are told.
+    pub fn transfer(&self, what: &'static str, accesses: &[Transfer], past: Option<Arc<dyn Past>>) {
+        for finding in self.races.iter().flat_map(|device| device.transfer(what, accesses, past.clone())) {
+            (self.options.listeners.tell)(told_race(&finding, self.options.listeners.name));
+        }
+    }
+
+    /// Memory is new: what was done there before has nothing to do with what comes.
+    pub fn forget_accesses(&self, address: u64, size: u64) {
+        self.races.iter().for_each(|device| device.forget(address, size));
     }
 
     /// What races have been found, where they are looked for.

@@ -59,7 +59,7 @@ fn ends_when_told(execution: Execution, text: &str) {
                 parameters: &place.to_le_bytes(),
                 cooperative: false,
             };
-            engine.launch_until(&launch, Some(stop.clone()))
+            engine.launch_until(&launch, Some(stop.clone()), None)
         });
         let mut runs = [0; 4];
         while runs == [0; 4] {

@@ -1,5 +1,6 @@
 //! The launches of a device, and what their blocks hand on to each other.
 
+use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,8 +28,36 @@ pub struct Device {
 struct Launches {
     /// The first thread of the next one.
     next: u32,
-    /// Threads of those that are under way, and whether one of them has published anything.
-    active: Vec<(Range<u32>, Arc<AtomicBool>)>,
+    /// Those that are under way, and others that may not be known to come before later ones.
+    recent: Vec<Other>,
+}
+
+/// A launch, to those beside it.
+#[derive(Clone, Debug)]
+struct Other {
+    range: Range<u32>,
+    /// Whether one of its threads has published anything.
+    fenced: Arc<AtomicBool>,
+    ended: Arc<AtomicBool>,
+    past: Option<Arc<dyn Past>>,
+}
+
+/// What an operation of a stream comes after. It is asked of operations of the same device.
+pub trait Past: Debug + Send + Sync {
+    /// The stream and the operation in it.
+    fn own(&self) -> (u64, u64);
+    /// Whether another operation comes before this one.
+    fn has(&self, operation: (u64, u64)) -> bool;
+}
+
+impl Other {
+    /// Whether it comes before a launch: it is known to, or it has ended and nothing is known.
+    fn comes_before(&self, past: Option<&dyn Past>) -> bool {
+        match (&self.past, past) {
+            (Some(own), Some(past)) => past.has(own.own()),
+            _ => self.ended.load(Ordering::Relaxed),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -70,17 +99,24 @@ impl Device {
     pub fn new(base: u64) -> Arc<Self> {
         Arc::new(Device {
             shadow: Shadow::new(base),
-            launches: Mutex::new(Launches { next: 1, active: Vec::new() }),
+            launches: Mutex::new(Launches { next: 1, recent: Vec::new() }),
             sites: Mutex::default(),
             lost: AtomicU64::new(0),
             told: Mutex::default(),
         })
     }
 
-    /// A launch begins. What has ended comes before it; what is under way does not. `None`: it has too many
-    /// threads, and is not looked at. `lockstep`: it is made for processors whose lanes go together.
+    /// A launch begins. What comes before it is known by its `past`; without one, what has ended comes before it.
+    /// `None`: it has too many threads, and is not looked at. `lockstep`: it is made for processors whose lanes go
+    /// together.
     #[must_use]
-    pub fn launch(self: &Arc<Self>, blocks: u64, warps: u32, lockstep: bool) -> Option<Arc<Launch>> {
+    pub fn launch(
+        self: &Arc<Self>,
+        blocks: u64,
+        warps: u32,
+        lockstep: bool,
+        past: Option<Arc<dyn Past>>,
+    ) -> Option<Arc<Launch>> {
         let per_block = warps * crate::LANES as u32;
         let threads = u32::try_from(blocks.checked_mul(per_block.into())?).ok().filter(|&all| all < THREADS);
         let mut launches = lock(&self.launches);
@@ -90,18 +126,24 @@ impl Device {
         };
         let range = launches.next..launches.next + threads;
         launches.next = range.end;
-        let beside = launches.active.clone();
-        let fenced = Arc::new(AtomicBool::new(false));
-        launches.active.push((range.clone(), fenced.clone()));
+        let (apart, beside): (Vec<_>, Vec<_>) = launches
+            .beside(past.as_deref())
+            .into_iter()
+            .partition(|other| other.ended.load(Ordering::Relaxed));
+        let apart = apart.into_iter().map(|other| other.range).collect();
+        let (fenced, ended) = (Arc::default(), Arc::default());
+        let own = Other { range: range.clone(), fenced, ended, past };
+        launches.recent.push(own.clone());
         Some(Arc::new(Launch {
             device: self.clone(),
             range,
             per_block,
             lockstep,
+            own,
             beside,
+            apart,
             grid: Mutex::default(),
             handed: Box::new(std::array::from_fn(|_| Mutex::default())),
-            fenced,
             findings: Mutex::default(),
         }))
     }
@@ -151,14 +193,36 @@ impl Launches {
         if THREADS - self.next > threads {
             return true;
         }
-        if !self.active.is_empty() {
+        if self.recent.iter().any(|other| !other.ended.load(Ordering::Relaxed)) {
             return false;
         }
         shadow.clear();
         self.next = 1;
+        self.recent.clear();
         true
     }
+
+    /// Those that are not known to come before a launch that begins.
+    fn beside(&self, past: Option<&dyn Past>) -> Vec<Other> {
+        self.recent.iter().filter(|other| !other.comes_before(past)).cloned().collect()
+    }
+
+    /// What has ended and says nothing of its order comes before all that begins later. Of what does, the last are
+    /// kept.
+    fn forget_old(&mut self) {
+        let ended = |other: &Other| other.ended.load(Ordering::Relaxed);
+        self.recent.retain(|other| !ended(other) || other.past.is_some());
+        let mut surplus = self.recent.len().saturating_sub(RECENT);
+        self.recent.retain(|other| {
+            let old = surplus > 0 && ended(other);
+            surplus -= usize::from(old);
+            !old
+        });
+    }
 }
+
+/// So many launches that have ended are remembered; older ones count as known to all.
+const RECENT: usize = 256;
 
 /// Parts of what is handed on, so that blocks seldom wait for each other.
 const PARTS: usize = 64;
@@ -176,12 +240,13 @@ pub struct Launch {
     /// What those know that have come to the grid's barrier, by how often that had been complete: the last
     /// two times.
     grid: Mutex<[(u64, Arc<Known>); 2]>,
-    /// Launches that were under way when it began.
-    beside: Vec<(Range<u32>, Arc<AtomicBool>)>,
+    own: Other,
+    /// Launches that were under way when it began, and are not known to come before it.
+    beside: Vec<Other>,
+    /// Threads of those that had ended by chance.
+    apart: Vec<Range<u32>>,
     /// What is known to whoever reads a word of device memory that was written with an order.
     handed: Box<[Mutex<Handed>; PARTS]>,
-    /// Whether a thread has published anything yet.
-    fenced: Arc<AtomicBool>,
     pub(crate) findings: Mutex<Findings>,
 }
 
@@ -203,14 +268,20 @@ impl Launch {
     /// that is not known once one of them has published something: the host may have gone by that, as where
     /// it launches a kernel for a call out of another one.
     pub(crate) fn comes_before(&self, number: u32) -> bool {
-        let other = |list: &[(Range<u32>, Arc<AtomicBool>)]| {
-            list.iter().find(|(range, _)| range.contains(&number)).map(|(_, fenced)| fenced.clone())
+        let handed_on = |list: &[Other]| {
+            let other = list.iter().find(|other| other.range.contains(&number))?;
+            Some(other.fenced.load(Ordering::Relaxed) || self.has_fences())
         };
-        let beside = match number < self.range.start {
-            true => other(&self.beside),
-            false => other(&lock(&self.device.launches).active),
-        };
-        beside.is_none_or(|fenced| fenced.load(Ordering::Relaxed) || self.has_fences())
+        match number < self.range.start {
+            true => handed_on(&self.beside).or(self
+                .apart
+                .iter()
+                .any(|range| range.contains(&number))
+                .then_some(false)),
+            // It began later, and this one is still under way.
+            false => handed_on(&lock(&self.device.launches).recent),
+        }
+        .unwrap_or(true)
     }
 
     /// A warp comes to the barrier of the grid.
@@ -232,12 +303,12 @@ impl Launch {
 
     /// Whether there is anything to hand on.
     pub(crate) fn has_fences(&self) -> bool {
-        self.fenced.load(Ordering::Relaxed)
+        self.own.fenced.load(Ordering::Relaxed)
     }
 
     pub(crate) fn fences(&self) {
         if !self.has_fences() {
-            self.fenced.store(true, Ordering::Relaxed);
+            self.own.fenced.store(true, Ordering::Relaxed);
         }
     }
 
@@ -261,7 +332,8 @@ impl Launch {
     }
 
     fn leave(&self) {
-        lock(&self.device.launches).active.retain(|(range, _)| *range != self.range);
+        self.own.ended.store(true, Ordering::Relaxed);
+        lock(&self.device.launches).forget_old();
     }
 
     pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {

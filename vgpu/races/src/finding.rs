@@ -10,6 +10,8 @@ pub struct Place {
     pub instruction: String,
     /// File, line and column.
     pub source: Option<(String, u32, u32)>,
+    /// No instruction, but a copy or fill of memory: `a copy to the device`.
+    pub copy: Option<&'static str>,
     /// It is in the compiler's own runtime: what that does between its threads is not the program's.
     pub runtimes: bool,
 }

@@ -14,6 +14,7 @@
 //! | `finding` | what has been found, each place once |
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
 //! | `block` | a block that runs: who knows what, and the check of an access |
+//! | `transfer` | copies and fills |
 //!
 //! Each warp has a clock, which goes on where its lanes wait for each other, for other warps, or publish
 //! something. An access is known by thread and clock. It is ordered before another one if the other thread
@@ -22,7 +23,7 @@
 //! generously hides a race and never invents one.
 //!
 //! A word has its last write and two reads. So a race may be missed where many threads use one word
-//! in between. Nothing is found between a kernel and the host.
+//! in between. Nothing is found between a kernel and what the host itself reads and writes.
 
 mod block;
 mod cell;
@@ -30,11 +31,13 @@ mod device;
 mod finding;
 mod known;
 mod shadow;
+mod transfer;
 mod warp;
 
 pub use block::{Access, Block, Order};
-pub use device::{Device, Launch};
+pub use device::{Device, Launch, Past};
 pub use finding::{Example, Finding, Place, Side};
+pub use transfer::Transfer;
 
 /// Threads of a warp.
 pub const LANES: usize = 32;

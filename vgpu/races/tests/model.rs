@@ -53,7 +53,7 @@ fn block_of(thread: usize) -> usize {
 /// The numbers of steps that what is looked for finds to race, in pairs.
 fn found(steps: &[Step]) -> HashSet<(usize, usize)> {
     let device = Device::new(BASE);
-    let launch = device.launch(BLOCKS as u64, WARPS as u32, false).expect("few threads");
+    let launch = device.launch(BLOCKS as u64, WARPS as u32, false, None).expect("few threads");
     let mut blocks: Vec<Block> = (0..BLOCKS as u64)
         .map(|number| {
             let mut block = Block::default();

@@ -20,7 +20,7 @@ fn machine(blocks: u64) -> Machine {
 }
 
 fn of(device: &Arc<Device>, count: u64) -> Machine {
-    let launch = device.launch(count, 2, false).expect("few threads");
+    let launch = device.launch(count, 2, false, None).expect("few threads");
     let blocks = (0..count).map(|number| {
         let mut block = Block::default();
         block.start(&launch, number, 2, 1024);
@@ -254,19 +254,19 @@ fn a_launch_may_be_made_for_another_one() {
 fn numbers_of_threads_are_used_again() {
     let device = Device::new(BASE);
     for _ in 0..40 {
-        let launch = device.launch(40_000, 2, false).expect("few threads");
+        let launch = device.launch(40_000, 2, false, None).expect("few threads");
         let mut block = Block::default();
         block.start(&launch, 7, 2, 0);
         block.access(&access(0, 0, BASE, true));
         assert_eq!(launch.end(), []);
     }
     // One of them never begins.
-    drop(device.launch(40_000, 2, false));
+    drop(device.launch(40_000, 2, false, None));
     for _ in 0..40 {
-        assert_eq!(device.launch(40_000, 2, false).expect("few threads").end(), []);
+        assert_eq!(device.launch(40_000, 2, false, None).expect("few threads").end(), []);
     }
     assert_eq!(device.lost(), 0);
-    assert!(device.launch(1 << 24, 32, false).is_none());
+    assert!(device.launch(1 << 24, 32, false, None).is_none());
     assert_eq!(device.lost(), 1);
 }
 
@@ -310,7 +310,7 @@ fn lanes_that_write_one_value_together_do_not_race() {
 #[test]
 fn lanes_of_old_processors_go_together() {
     let device = Device::new(BASE);
-    let launch = device.launch(1, 2, true).expect("few threads");
+    let launch = device.launch(1, 2, true, None).expect("few threads");
     let mut block = Block::default();
     block.start(&launch, 0, 2, 64);
     let at = |warp, lane, write| Access { shared: true, ..access(warp, lane, 0, write) };

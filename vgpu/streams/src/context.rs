@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Failure};
+use crate::known;
 use crate::order::Domain;
 use crate::pool::Pool;
 use crate::process;
@@ -98,8 +99,12 @@ impl Context {
     pub fn query(&self) -> Result<(), Error> {
         process::refuse_child()?;
         self.domain.check()?;
-        let idle = self.domain.streams().iter().all(|stream| stream.reached(stream.submitted()));
-        if idle { Ok(()) } else { Err(Error::NotReady) }
+        let streams = self.domain.streams();
+        if !streams.iter().all(|stream| stream.reached(stream.submitted())) {
+            return Err(Error::NotReady);
+        }
+        streams.iter().for_each(|stream| known::program_learns(stream.known().as_ref()));
+        Ok(())
     }
 
     fn drain(&self) -> Result<(), Error> {
@@ -111,7 +116,9 @@ impl Context {
         let all: Vec<_> =
             self.domain.streams().into_iter().map(|stream| (stream.submitted(), stream)).collect();
         for (sequence, stream) in all {
+            let known = stream.known();
             stream.wait_until(sequence);
+            known::program_learns(known.as_ref());
         }
         Ok(())
     }

@@ -68,7 +68,11 @@ impl Event {
             None => Ok(()),
             Some(position) => {
                 position.queue.domain.check()?;
-                if position.reached() { Ok(()) } else { Err(Error::NotReady) }
+                if !position.reached() {
+                    return Err(Error::NotReady);
+                }
+                position.tell_program();
+                Ok(())
             }
         }
     }
@@ -83,6 +87,7 @@ impl Event {
             }
             position.queue.wait_until(position.sequence);
         }
+        position.tell_program();
         position.queue.domain.check()
     }
 

@@ -87,7 +87,7 @@ impl GraphExec {
         let mut awaited = awaited.into_iter();
         let mut operations = Vec::with_capacity(inner.steps.len() + 1);
         if let Some(last) = inner.last.take()
-            && !last.reached()
+            && !last.is_past()
         {
             operations.push(Operation::Wait(last));
         }
@@ -108,7 +108,7 @@ impl GraphExec {
                 }
                 NodeKind::Wait(_) => {
                     if let Some(position) = awaited.next().flatten()
-                        && !position.reached()
+                        && !position.is_past()
                     {
                         operations.push(Operation::Wait(position));
                     }

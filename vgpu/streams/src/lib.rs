@@ -27,6 +27,7 @@
 //! | `id` | numbers of streams, captures and nodes |
 //! | `task` | an operation as a closure |
 //! | `process` | forks, signals and what a thread is running |
+//! | `known` | what comes before what, for who looks for races |
 //! | `pool` | the threads that run what no waiting thread runs |
 //! | `order` | what the streams of a context have in common |
 //! | `queue` | the operations of a stream: who runs them, and when |
@@ -60,6 +61,7 @@ mod event;
 mod exec;
 mod graph;
 mod id;
+mod known;
 mod order;
 mod pool;
 mod process;
@@ -78,5 +80,6 @@ pub use event::Event;
 pub use exec::GraphExec;
 pub use graph::{Graph, NodeKind, Payload};
 pub use id::NodeId;
+pub use known::{Clock, Moment, hand_on, running_after, watch};
 pub use process::{Running, forked, in_host_function, observe, running, take_waited};
 pub use stream::{Blocking, Stream};

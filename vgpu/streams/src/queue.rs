@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use crate::error::Failure;
 use crate::id::next_id;
+use crate::known::{self, Clock, Known};
 use crate::order::{Domain, Member};
 use crate::pool::{PRIORITIES, Pool, Work};
 use crate::process::{self, Running, has_stack};
@@ -41,11 +42,23 @@ const HELP: u32 = 32;
 pub(crate) struct Position {
     pub(crate) queue: Arc<Queue>,
     pub(crate) sequence: u64,
+    /// What comes before it, where that is kept.
+    known: Option<Arc<Clock>>,
 }
 
 impl Position {
     pub(crate) fn reached(&self) -> bool {
         self.queue.reached(self.sequence)
+    }
+
+    /// Whether nobody has to wait for it, nor to know that it comes before what follows.
+    pub(crate) fn is_past(&self) -> bool {
+        self.reached() && !known::is_watched()
+    }
+
+    /// The program knows that it has been reached.
+    pub(crate) fn tell_program(&self) {
+        known::program_learns(self.known.as_ref());
     }
 
     /// Reached, or never to be: what has failed is not waited for.
@@ -68,6 +81,8 @@ pub(crate) enum Class {
 
 /// An entry of a queue.
 pub(crate) enum Operation {
+    /// The next one comes after these.
+    Know(Arc<Clock>),
     Run(Task, Class),
     Wait(Position),
     /// Notes the time in the event, if it is still this record that counts.
@@ -106,6 +121,10 @@ pub(crate) struct Queue {
     is_legacy: bool,
     priority: i32,
     id: u64,
+    /// What its last operation, and so the next one, comes after.
+    known: Known,
+    /// What the operation that runs, or runs next, comes after.
+    next: Mutex<Option<Arc<Clock>>>,
 }
 
 /// The pool of the process.
@@ -192,6 +211,8 @@ impl Queue {
             is_legacy,
             priority: priority.clamp(*PRIORITIES.start(), *PRIORITIES.end()),
             id: next_id(),
+            known: Known::new(),
+            next: Mutex::new(None),
         });
         domain.add(&queue);
         queue
@@ -207,7 +228,33 @@ impl Queue {
     }
 
     pub(crate) fn position(self: &Arc<Self>, sequence: u64) -> Position {
-        Position { queue: self.clone(), sequence }
+        Position { queue: self.clone(), sequence, known: self.known() }
+    }
+
+    /// What its last operation comes after, that itself included, where that is kept.
+    pub(crate) fn known(&self) -> Option<Arc<Clock>> {
+        if known::is_watched() { self.known.get() } else { None }
+    }
+
+    /// The operations as they are submitted where it is kept what comes before what: what is submitted comes after
+    /// what the program knows and after `awaited`.
+    pub(crate) fn with_clocks(
+        &self,
+        operations: impl IntoIterator<Item = Operation>,
+        awaited: Option<&Arc<Clock>>,
+    ) -> Vec<Operation> {
+        self.known.learn(known::program_knows().as_ref());
+        self.known.learn(awaited);
+        let mut all = Vec::new();
+        for operation in operations {
+            match &operation {
+                Operation::Wait(position) => self.known.learn(position.known.as_ref()),
+                Operation::Run(..) => all.push(Operation::Know(self.known.step(self.id))),
+                Operation::Know(_) | Operation::Stamp(..) => {}
+            }
+            all.push(operation);
+        }
+        all
     }
 
     /// The position of the last operation that was submitted.
@@ -298,6 +345,7 @@ impl Queue {
     fn perform(&self, operation: Operation) {
         match operation {
             Operation::Wait(_) => {}
+            Operation::Know(clock) => *lock(&self.next) = Some(clock),
             Operation::Stamp(event, record) => event.stamp(record),
             Operation::Run(task, class) => {
                 let failure = self.domain.failure();
@@ -305,9 +353,11 @@ impl Queue {
                     return;
                 }
                 let stream = Running { id: self.id(), legacy: self.is_legacy() };
+                let task = || std::panic::catch_unwind(AssertUnwindSafe(|| task.run(failure)));
                 let run = || {
-                    process::as_operation_of(stream, || {
-                        std::panic::catch_unwind(AssertUnwindSafe(|| task.run(failure)))
+                    process::as_operation_of(stream, || match self.take_clock(class) {
+                        Some(clock) => known::after(clock, task),
+                        None => task(),
                     })
                 };
                 let outcome = if class == Class::Device { run() } else { process::as_host_function(run) };
@@ -316,6 +366,18 @@ impl Queue {
                 }
             }
         }
+    }
+
+    /// What the operation that is about to run comes after. A function of the program may tell the program of that.
+    fn take_clock(&self, class: Class) -> Option<Arc<Clock>> {
+        if !known::is_watched() {
+            return None;
+        }
+        let clock = lock(&self.next).take();
+        if class != Class::Device {
+            known::program_learns(clock.as_ref());
+        }
+        clock
     }
 
     /// The entry at the front has ended: those that wait for that are told.

@@ -8,6 +8,7 @@ use crate::error::{Error, Failure, Outcome};
 use crate::event::{Event, Recorded};
 use crate::graph::{Graph, NodeKind};
 use crate::id::NodeId;
+use crate::known::{self, Clock};
 use crate::order::Domain;
 use crate::pool::Work;
 use crate::process;
@@ -116,8 +117,7 @@ impl Stream {
         self.check_wait()?;
         self.check_submit()?;
         let sequence = self.append([Operation::Run(Task::new(move |_| operation()), Class::Device)]);
-        self.queue.wait_until(sequence);
-        self.queue.domain.check()
+        self.wait_until(sequence)
     }
 
     /// Submits a function of the program (`cuLaunchHostFunc`), or anything else that may block
@@ -151,7 +151,13 @@ impl Stream {
     pub fn synchronize(self: &Arc<Self>) -> Result<(), Error> {
         self.check_wait()?;
         let sequence = self.append([]);
+        self.wait_until(sequence)
+    }
+
+    fn wait_until(&self, sequence: u64) -> Result<(), Error> {
+        let known = self.queue.known();
         self.queue.wait_until(sequence);
+        known::program_learns(known.as_ref());
         self.queue.domain.check()
     }
 
@@ -161,7 +167,11 @@ impl Stream {
         self.captured.refuse()?;
         self.queue.domain.check()?;
         let sequence = self.append([]);
-        if self.queue.reached(sequence) { Ok(()) } else { Err(Error::NotReady) }
+        if !self.queue.reached(sequence) {
+            return Err(Error::NotReady);
+        }
+        known::program_learns(self.queue.known().as_ref());
+        Ok(())
     }
 
     /// Records `event`: it is done when everything that has been submitted up to now has ended.
@@ -200,7 +210,7 @@ impl Stream {
         }
         self.check_submit()?;
         if let Some(position) = event.position()?
-            && !position.reached()
+            && !position.is_past()
         {
             self.append([Operation::Wait(position)]);
         }
@@ -267,11 +277,11 @@ impl Stream {
     {
         let operations = operations.into_iter();
         let Pushed { sequence, announce } = match &self.role {
-            Role::Independent => self.queue.push(operations),
+            Role::Independent => self.push(operations, None),
             Role::Legacy => {
                 let mut order = lock(&self.queue.domain.order);
                 let waits: Vec<_> = order.drain(..).filter_map(|queue| unlist(&queue.upgrade()?)).collect();
-                self.queue.push(waits.into_iter().map(Operation::Wait).chain(operations))
+                self.push(waits.into_iter().map(Operation::Wait).chain(operations), None)
             }
             Role::Blocking { legacy, seen } => {
                 let mut order = lock(&self.queue.domain.order);
@@ -283,7 +293,7 @@ impl Stream {
                     self.queue.listed.store(true, Ordering::Relaxed);
                     order.push(Arc::downgrade(&self.queue));
                 }
-                self.queue.push(wait.into_iter().chain(operations))
+                self.push(wait.into_iter().chain(operations), legacy.known())
             }
         };
         if announce {
@@ -293,9 +303,19 @@ impl Stream {
     }
 }
 
+impl Stream {
+    fn push(&self, operations: impl IntoIterator<Item = Operation>, awaited: Option<Arc<Clock>>) -> Pushed {
+        if known::is_watched() {
+            self.queue.push(self.queue.with_clocks(operations, awaited.as_ref()))
+        } else {
+            self.queue.push(operations)
+        }
+    }
+}
+
 /// The legacy stream takes note of another: what it has to wait for, if anything.
 fn unlist(queue: &Arc<Queue>) -> Option<Position> {
     queue.listed.store(false, Ordering::Relaxed);
     let sequence = queue.submitted();
-    (!queue.reached(sequence)).then(|| queue.position(sequence))
+    Some(queue.position(sequence)).filter(|position| !position.is_past())
 }

@@ -12,7 +12,7 @@ int main(void)
 #endif
   for (int i = 0; i < 256; ++i) {
 #ifdef WRONG
-    a[i % 128] = (char)i; // finds
+    a[i * i % 251] = (char)i; // finds
 #else
     a[i] = (char)i;
 #endif

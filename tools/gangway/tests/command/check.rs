@@ -2,9 +2,9 @@
 
 use crate::support::Workshop;
 
-const FOUND: &str = r#"{"kind":"race","message":"nothing orders them","kernel":"main:7","count":3,"sides":[
-{"what":"a write by thread 1","function":"f","instruction":"st","file":"a.c","line":7,"column":3},
-{"what":"a read by thread 2","function":"f","instruction":"ld","file":"a.c","line":9,"column":5}]}"#;
+const FOUND: &str = r#"{"check":"race","message":"nothing orders them","kernel":"main:7","count":3,"notes":[],"sides":[
+{"label":"first","what":"a write","function":"f","instruction":"st","source":{"file":"a.c","line":7,"column":3}},
+{"label":"then","what":"a read","function":"f","instruction":"ld","source":{"file":"a.c","line":9,"column":5}}]}"#;
 
 /// A program that has found something, as the virtual GPU's driver tells it.
 fn finds(status: u8) -> String {
@@ -54,12 +54,25 @@ fn what_is_found_is_written_for_other_tools() {
 }
 
 #[test]
+fn what_is_found_is_shown_in_a_page() {
+    let workshop = Workshop::new();
+    workshop.write("a.c", &(1..=12).map(|line| format!("line {line};\n")).collect::<String>());
+    workshop.output(&["run", "--check=race", "--check-page", "found.html", "--", "sh", "-c", &finds(0)]);
+    let page = std::fs::read_to_string(workshop.path("found.html")).unwrap();
+    for part in
+        ["1 finding in <code>", "nothing orders them", "<i>7</i>line 7;</span>", "<i>9</i>line 9;</span>"]
+    {
+        assert!(page.contains(part), "{part} is missing in {page}");
+    }
+}
+
+#[test]
 fn other_checks_are_refused_by_name() {
     let workshop = Workshop::new();
-    let output = workshop.output(&["run", "--check=race,sync", "--", "true"]);
+    let output = workshop.output(&["run", "--check=race,rice", "--", "true"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(output.stderr.contains("`sync` is no check"), "{}", output.stderr);
-    for lonely in [&["--check-exit", "3"], &["--sarif", "x"], &["--suppress", "x"]] {
+    assert!(output.stderr.contains("`rice` is no check"), "{}", output.stderr);
+    for lonely in [&["--check-exit", "3"], &["--sarif", "x"], &["--check-page", "x"], &["--suppress", "x"]] {
         let output = workshop.output(&[&["run"], &lonely[..], &["--", "true"]].concat());
         assert_eq!(output.status.code(), Some(2), "{lonely:?}");
     }
@@ -69,7 +82,10 @@ fn other_checks_are_refused_by_name() {
 fn a_file_that_cannot_be_written_is_an_error_before_the_program_starts() {
     let workshop = Workshop::new();
     let line = ["--", "sh", "-c", "echo started"];
-    let output = workshop.output(&[&["run", "--check=race", "--sarif", "nowhere/found"], &line[..]].concat());
-    assert_eq!((output.status.code(), output.stdout), (Some(125), String::new()));
-    assert!(output.stderr.contains("nowhere"), "{}", output.stderr);
+    for option in ["--sarif", "--check-page"] {
+        let output =
+            workshop.output(&[&["run", "--check=race", option, "nowhere/found"], &line[..]].concat());
+        assert_eq!((output.status.code(), output.stdout), (Some(125), String::new()));
+        assert!(output.stderr.contains("nowhere"), "{}", output.stderr);
+    }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gangway_interpreter::FaultKind;
+use gangway_races::Past;
 
 use super::ending::Ending;
 use super::extent::Extent;
@@ -39,6 +40,12 @@ pub(crate) struct Job {
 /// that (CUDA C++ Programming Guide, "Independent thread scheduling").
 const INDEPENDENT_LANES: u16 = 70;
 
+/// Where a launch is watched for races, and what it comes after.
+pub(crate) struct Watched<'a> {
+    pub device: &'a Arc<gangway_races::Device>,
+    pub past: Option<Arc<dyn Past>>,
+}
+
 impl Job {
     #[must_use]
     pub fn new(
@@ -46,13 +53,15 @@ impl Job {
         stack: u64,
         workers: u32,
         stop: Option<Arc<AtomicBool>>,
-        races: Option<&Arc<gangway_races::Device>>,
+        races: Option<Watched<'_>>,
     ) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let (extent, order) = (Extent::new(launch.grid, launch.block), Order::of(launch, races.is_some()));
         let blocks = extent.blocks();
         let lockstep = launch.program.module().target.processor < INDEPENDENT_LANES;
-        let races = races.and_then(|device| device.launch(blocks, extent.warps() as u32, lockstep));
+        let races = races.and_then(|Watched { device, past }| {
+            device.launch(blocks, extent.warps() as u32, lockstep, past)
+        });
         Job {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             workers,

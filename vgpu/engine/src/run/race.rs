@@ -6,13 +6,21 @@ use gangway_races::{Example, Finding, Place, Side};
 
 use super::extent::Extent;
 
+/// A copy or fill that nothing orders with something else.
+pub(crate) fn of_transfer(finding: &Finding, name: fn(u64) -> Option<String>) -> findings::Finding {
+    told(finding, &Extent::new([1; 3], [1; 3]), name)
+}
+
 /// Two accesses that nothing orders. `name` says what of the program is at an address.
 pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<String>) -> findings::Finding {
     let Finding { earlier, later, address, shared, count } = finding;
+    let is_copy = |side: &Side| side.place.copy.is_some();
     let between = match (earlier.example.thread, later.example.thread) {
+        _ if is_copy(earlier) && is_copy(later) => "two copies",
+        _ if is_copy(earlier) || is_copy(later) => "a kernel and a copy",
         (Some((one, _)), Some((other, _))) if one == other => "threads of a block",
         (Some(_), Some(_)) => "threads of two blocks",
-        _ => "threads of two kernels that run at the same time",
+        _ => "threads of two kernels",
     };
     let unnamed = || match Space::get() {
         Ok(space) => format!("{address:#x}, {}", space.describe(*address)),
@@ -25,7 +33,7 @@ pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<S
     findings::Finding {
         check: "race".to_owned(),
         message: format!("nothing orders two accesses of {between}, to {at}"),
-        kernel: later.place.kernel.clone(),
+        kernel: if is_copy(later) { &earlier.place } else { &later.place }.kernel.clone(),
         sides: vec![access("first", earlier, extent), access("then", later, extent)],
         notes: Vec::new(),
         count: *count,
@@ -43,13 +51,14 @@ fn access(
         (true, false) => "a write",
         (false, false) => "a read",
     };
-    let by = thread.map_or_else(
-        || "another kernel".to_owned(),
-        |(block, thread)| {
-            let ([a, b, c], [x, y, z]) = (extent.place(block.into()), extent.thread(thread));
+    let by = match (place.copy, thread) {
+        (Some(copy), _) => copy.to_owned(),
+        (None, Some((block, thread))) => {
+            let ([a, b, c], [x, y, z]) = (extent.place((*block).into()), extent.thread(*thread));
             format!("thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
-        },
-    );
+        }
+        (None, None) => format!("kernel '{}'", place.kernel),
+    };
     let Place { function, instruction, source, .. } = place.clone();
     let source = source.map(|(file, line, column)| findings::Source { file, line, column });
     findings::Side { label: label.to_owned(), what: format!("{what} by {by}"), function, instruction, source }
@@ -90,7 +99,7 @@ mod tests {
         );
         let other = Finding { earlier: side(true, None, "st.u32", 7), shared: false, count: 1, ..finding };
         let text = told(&other, &extent, |_| Some("`a` of 8 bytes".to_owned())).to_string();
-        assert!(text.contains("two kernels that run at the same time, to `a` of 8 bytes"), "{text}");
-        assert!(text.contains("a write by another kernel at f.c:7:3") && text.ends_with("once"), "{text}");
+        assert!(text.contains("two kernels, to `a` of 8 bytes"), "{text}");
+        assert!(text.contains("a write by kernel 'k' at f.c:7:3") && text.ends_with("once"), "{text}");
     }
 }

@@ -83,6 +83,7 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
         None => LIBGOMPS.iter().any(|prefix| function.starts_with(prefix)),
     };
     Place {
+        copy: None,
         runtimes,
         kernel: job.kernel.name().to_owned(),
         function,

@@ -4,8 +4,8 @@
 use std::fmt::Arguments;
 use std::sync::Once;
 
-use gangway_engine::Listeners;
-use gangway_findings::Finding;
+use gangway_engine::{Facts, Fault, Listeners, Reason};
+use gangway_findings::{Finding, Side, Source};
 use gangway_trace::pretty_kernel_name;
 
 use super::{Device, names};
@@ -18,6 +18,33 @@ pub const LISTENERS: Listeners = Listeners { name: names::find, tell };
 fn tell(finding: Finding) {
     let kernel = pretty_kernel_name(&finding.kernel).into_owned();
     gangway_findings::tell(&Finding { kernel, ..finding }, |text: Arguments<'_>| report::line(text));
+}
+
+/// An access that has ended its kernel is a finding of `memory` for tools. People have the report of the failure.
+pub fn note(fault: &Fault) {
+    if matches!(fault.reason, Reason::IllegalAddress | Reason::MisalignedAddress) {
+        gangway_findings::note(&wrong_access(&fault.facts), |text: Arguments<'_>| report::line(text));
+    }
+}
+
+fn wrong_access(facts: &Facts) -> Finding {
+    let near = facts.near.as_ref().map(|near| format!(", {near}"));
+    let source = facts.source.clone().map(|(file, line, column)| Source { file, line, column });
+    let side = Side {
+        label: String::new(),
+        what: facts.threads.clone().unwrap_or_default(),
+        function: facts.function.clone().unwrap_or_default(),
+        instruction: facts.instruction.clone().unwrap_or_default(),
+        source,
+    };
+    Finding {
+        check: "memory".to_owned(),
+        message: facts.what.clone() + &near.unwrap_or_default(),
+        kernel: pretty_kernel_name(&facts.kernel).into_owned(),
+        sides: vec![side],
+        notes: facts.remark.clone().into_iter().collect(),
+        count: 1,
+    }
 }
 
 /// Has the sum told at the end of the process.

@@ -1,7 +1,7 @@
 //! The virtual devices: what they are called, how large they are, and the engine of each.
 
 pub mod attribute;
-mod findings;
+pub mod findings;
 pub mod leaks;
 pub mod names;
 
@@ -51,6 +51,7 @@ impl Device {
                 space.share_host();
             }
             if config.check.race {
+                gangway_streams::watch();
                 findings::watch();
             }
             if config.check.memory {
@@ -111,6 +112,19 @@ impl Device {
     #[must_use]
     pub fn checks(&self) -> bool {
         self.config.check.memory
+    }
+
+    /// Whether any device's accesses are watched for races.
+    #[must_use]
+    pub fn looks_for_races() -> bool {
+        Self::all().first().is_some_and(|device| device.config.check.race)
+    }
+
+    /// Memory of the device is new: what was done there before has nothing to do with what comes.
+    pub fn forget_accesses(&self, address: u64, size: u64) {
+        if let Some(engine) = self.started() {
+            engine.forget_accesses(address, size);
+        }
     }
 
     /// Whether accesses are told by the variables that they are of.

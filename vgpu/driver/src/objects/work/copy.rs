@@ -8,13 +8,14 @@
 use std::sync::Arc;
 
 use gangway_device_memory::{Hold, is_device_address};
-use gangway_engine::guard;
+use gangway_engine::{Transfer, guard};
 use gangway_streams::{Failure, Outcome, Payload};
 use gangway_trace::{Kind, Span};
 
-use super::MemoryWork;
+use super::{MemoryWork, watched};
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
+use crate::objects::device::Device;
 use crate::objects::memory;
 use crate::objects::process::trace;
 use crate::objects::stream::StreamRef;
@@ -151,6 +152,27 @@ impl Copy {
 }
 
 impl Copy {
+    /// Its rows on both sides, for who looks for races.
+    #[cold]
+    fn tell_accesses(&self) {
+        let is_device = |side: Side| is_device_address(side.address);
+        let what = match (is_device(self.to), is_device(self.from)) {
+            (true, true) => "a copy on the device",
+            (true, false) => "a copy to the device",
+            (false, _) => "a copy to the host",
+        };
+        let Extent { width, height, depth } = self.extent;
+        let rows = |side: Side, write| {
+            let row = move |plane: usize, row: usize| Transfer {
+                address: side.address + (plane * side.slice + row * side.pitch) as u64,
+                size: width as u64,
+                write,
+            };
+            (0..depth).flat_map(move |plane| (0..height).map(move |at| row(plane, at)))
+        };
+        watched::transfer(what, &rows(self.from, false).chain(rows(self.to, true)).collect::<Vec<_>>());
+    }
+
     /// What it is, for the trace: from a device, to one, or both; and the variable there.
     #[cold]
     fn described(&self) -> (Span<'static>, Arc<str>) {
@@ -228,6 +250,9 @@ impl Payload for Copy {
         let described = gangway_trace::enabled().then(|| self.described());
         let span = described.as_ref().map(|(span, variable)| Span { name: variable, ..*span });
         let begun = span.and_then(|span| trace::begin(|| span));
+        if Device::looks_for_races() {
+            self.tell_accesses();
+        }
         if self.run_now() {
             if let (Some(begun), Some(span)) = (begun, span) {
                 begun.end(&span);

@@ -1,13 +1,14 @@
 //! Filling memory with a value, `cuMemset*`.
 
 use gangway_device_memory::is_device_address;
-use gangway_engine::guard;
+use gangway_engine::{Transfer, guard};
 use gangway_streams::{Failure, Outcome, Payload};
 use gangway_trace::{Kind, Span};
 
-use super::MemoryWork;
+use super::{MemoryWork, watched};
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
+use crate::objects::device::Device;
 use crate::objects::memory;
 use crate::objects::process::trace;
 
@@ -129,6 +130,11 @@ impl Payload for Fill {
         }
         let reach = self.reach().map_err(|status| Failure::known(status.0))?;
         let _held = memory::hold(self.address, reach, true)?;
+        if Device::looks_for_races() {
+            let size = (self.width * self.element) as u64;
+            let row = |start: *mut u8| Transfer { address: start as u64, size, write: true };
+            watched::transfer("a fill", &self.rows_from(self.address).map(row).collect::<Vec<_>>());
+        }
         let begun = trace::begin(|| self.described());
         let done = if is_device_address(self.address) {
             self.fill_device();

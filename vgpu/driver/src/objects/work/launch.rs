@@ -6,9 +6,11 @@ use gangway_engine::{Engine, Kernel, KernelId};
 use gangway_streams::{Failure, Outcome, Payload};
 use gangway_trace::{Kind, Location, Resources, Shape, Span};
 
+use super::watched;
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::device::attribute::{MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK};
+use crate::objects::device::findings;
 use crate::objects::process::{faults, trace};
 use crate::objects::program::function::Function;
 use crate::objects::program::occupancy;
@@ -138,11 +140,15 @@ impl Payload for KernelLaunch {
         }
         let begun = trace::begin(|| self.span());
         trace::count_launch(self.function.runtimes, &self.function.described().name);
-        let outcome = self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop)));
+        let outcome =
+            self.engine.launch_until(&launch, Some(Arc::clone(&self.function.stop)), watched::past());
         if let Some(begun) = begun {
             begun.end(&self.span());
         }
         outcome.map_err(|fault| {
+            if self.function.device.checks() {
+                findings::note(&fault);
+            }
             faults::add(self.function.device.number() as u32, self.function.runtimes, &fault);
             Failure::known(Status::from(fault.reason).0)
         })

@@ -124,6 +124,8 @@ impl Operation {
             Self::Barrier => fence(Ordering::SeqCst),
             Self::Write(width, address, value) => {
                 let _held = memory::hold(address, width.size(), true)?;
+                // Who waits for the value comes after this.
+                gangway_streams::hand_on();
                 width.store(address, value).ok_or_else(|| unmapped(address))?;
             }
             Self::Wait(width, address, value, condition) => {

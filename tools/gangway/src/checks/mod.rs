@@ -4,17 +4,18 @@
 //! a process beside this one then, which waits for it, so that the exit status can say that something was found.
 #![allow(unsafe_code, reason = "signals are the C library's")]
 
+mod page;
+mod sarif;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gangway_findings::{CHECKS, Check, Finding, Side};
-use serde_json::{Value, json};
-
 use crate::exit::{FAILURE, Failure, NOT_STARTED, Outcome, SUCCESS, of_program};
+use gangway_findings::{CHECKS, Finding};
 
 /// What is looked for: a place for each of [`CHECKS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,11 +58,22 @@ impl Checks {
     }
 }
 
-/// Runs a program that is checked, and gives its exit status, or `found` if that is 0 and something was found.
+/// What becomes of what is found.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The exit status where something was found and the program's own is 0.
+    pub status: u8,
+    /// A file for [`sarif`].
+    pub sarif: Option<PathBuf>,
+    /// A file for [`page`].
+    pub page: Option<PathBuf>,
+}
+
+/// Runs a program that is checked, and gives its exit status.
 ///
 /// # Errors
 /// The program cannot be executed.
-pub fn run(mut command: Command, found: u8, sarif: Option<&Path>) -> io::Result<Outcome> {
+pub fn run(mut command: Command, wanted: &Wanted) -> io::Result<Outcome> {
     let folder = match tempfile::Builder::new().prefix("gangway-check-").tempdir() {
         Ok(folder) => folder,
         Err(error) => {
@@ -74,24 +86,31 @@ pub fn run(mut command: Command, found: u8, sarif: Option<&Path>) -> io::Result<
     // It does not become the program.
     command.env_remove("GANGWAY_VGPU_PROGRAM");
     let child = command.spawn()?;
-    Ok(ended(child, &log, found, sarif))
+    let program = command.get_program().display().to_string();
+    Ok(ended(child, &program, &log, wanted))
 }
 
 /// Waits for the program, and tells what was found.
-fn ended(mut child: Child, log: &Path, found: u8, sarif: Option<&Path>) -> Outcome {
+fn ended(mut child: Child, program: &str, log: &Path, wanted: &Wanted) -> Outcome {
     pass_signals_on(child.id());
     let status = child.wait()?;
     // Its number may be another's now.
     CHILD.store(0, Ordering::Relaxed);
     let text = fs::read_to_string(log).unwrap_or_default();
     let findings: Vec<Finding> = text.lines().filter_map(Finding::read).collect();
-    if let Some(file) = sarif {
-        let text = serde_json::to_string_pretty(&as_sarif(&findings))?;
-        fs::write(file, text + "\n")
-            .map_err(|error| Failure::new(FAILURE, format!("cannot write {}: {error}", file.display())))?;
+    if let Some(file) = &wanted.sarif {
+        write(file, serde_json::to_string_pretty(&sarif::sarif(&findings))? + "\n")?;
+    }
+    if let Some(file) = &wanted.page {
+        write(file, page::page(program, &findings))?;
     }
     let own = of_program(status);
-    Ok(if own == SUCCESS && !findings.is_empty() { found } else { own })
+    Ok(if own == SUCCESS && !findings.is_empty() { wanted.status } else { own })
+}
+
+fn write(file: &Path, text: String) -> Result<(), Failure> {
+    fs::write(file, text)
+        .map_err(|error| Failure::new(FAILURE, format!("cannot write {}: {error}", file.display())))
 }
 
 /// The program, for the handler of signals.
@@ -118,49 +137,8 @@ fn pass_signals_on(child: u32) {
     }
 }
 
-/// SARIF 2.1.0 (OASIS), as far as it is needed: a result for each finding, with both places.
-fn as_sarif(findings: &[Finding]) -> Value {
-    let location = |side: &Side| {
-        let file = side.source.as_ref().map_or("unknown", |source| &source.file);
-        let mut physical = json!({ "artifactLocation": { "uri": file } });
-        if let Some(source) = &side.source {
-            physical["region"] =
-                json!({ "startLine": source.line.max(1), "startColumn": source.column.max(1) });
-        }
-        json!({ "physicalLocation": physical, "message": { "text": side.what } })
-    };
-    let result = |finding: &Finding| {
-        let mut locations = finding.sides.iter().rev().map(location);
-        let main: Vec<Value> = locations.next().into_iter().collect();
-        let kernel = match &finding.kernel[..] {
-            "" => String::new(),
-            kernel => format!(" (kernel {kernel})"),
-        };
-        json!({
-            "ruleId": finding.check,
-            "level": "error",
-            "message": { "text": finding.message.clone() + &kernel },
-            "locations": main,
-            "relatedLocations": locations.collect::<Vec<_>>(),
-        })
-    };
-    let results: Vec<Value> = findings.iter().map(result).collect();
-    let rule = |check: &Check| json!({ "id": check.name, "shortDescription": { "text": check.about } });
-    let rules: Vec<Value> = CHECKS.iter().map(rule).collect();
-    json!({
-        "version": "2.1.0",
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "runs": [{
-            "tool": { "driver": { "name": "gangway", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-            "results": results,
-        }],
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use gangway_findings::Source;
-
     use super::*;
 
     #[test]
@@ -171,22 +149,5 @@ mod tests {
         assert_eq!(asked("all").unwrap(), [vgpu("memory,race"), ("GANGWAY_CHECK", "1".into())]);
         assert_eq!(asked("race,memory"), asked("all"));
         assert_eq!(asked("race,rice").unwrap_err(), "rice");
-    }
-
-    #[test]
-    fn a_race_has_both_places() {
-        let side = |source| Side { source, ..Side::default() };
-        let source = Source { file: "a.c".to_owned(), line: 7, column: 0 };
-        let (message, kernel) = ("m".to_owned(), "k".to_owned());
-        let sides = vec![side(Some(source)), side(None)];
-        let sarif = as_sarif(&[Finding { message, kernel, sides, ..Finding::default() }]);
-        let result = &sarif["runs"][0]["results"][0];
-        assert_eq!(result["message"]["text"], "m (kernel k)");
-        assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "unknown");
-        let other = &result["relatedLocations"][0]["physicalLocation"];
-        assert_eq!(
-            (&other["artifactLocation"]["uri"], &other["region"]["startLine"]),
-            (&json!("a.c"), &json!(7))
-        );
     }
 }

@@ -1,0 +1,89 @@
+//! What operations come after, for who looks for races: by what streams and the program wait for, whatever ran first.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use gangway_streams::{Blocking, Clock, Context, Event, Stream, hand_on, running_after, watch};
+
+/// Runs an operation to its end, without the program's knowing that: what it comes after.
+fn operation(stream: &Arc<Stream>) -> Arc<Clock> {
+    let clock = Arc::new(Mutex::new(None));
+    let set = clock.clone();
+    stream
+        .submit(move || {
+            *set.lock().unwrap() = running_after();
+            Ok(())
+        })
+        .unwrap();
+    loop {
+        if let Some(clock) = clock.lock().unwrap().take() {
+            return clock;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn two(context: &Context, blocking: Blocking) -> [Arc<Stream>; 2] {
+    [(); 2].map(|()| context.create_stream(blocking, 0))
+}
+
+/// One test: who watches does it for the process, and all its threads are one program.
+#[test]
+fn operations_come_after_what_is_waited_for() {
+    watch();
+    let context = Context::new();
+    let [one, other] = two(&context, Blocking::Independent);
+    let first = operation(&one);
+    assert!(operation(&one).has(first.own()), "one stream");
+    assert!(!operation(&other).has(first.own()), "by chance");
+
+    let [one, other] = two(&context, Blocking::Independent);
+    let (first, event) = (operation(&one), Event::new(false));
+    one.record(&event).unwrap();
+    let second = operation(&one);
+    other.wait(&event).unwrap();
+    let behind = operation(&other);
+    assert!(behind.has(first.own()) && !behind.has(second.own()), "behind an event");
+
+    let [one, other] = two(&context, Blocking::Independent);
+    let first = operation(&one);
+    one.synchronize().unwrap();
+    assert!(operation(&other).has(first.own()), "behind what the program has waited for");
+    let second = operation(&one);
+    while one.query().is_err() {}
+    assert!(operation(&other).has(second.own()), "behind what the program has asked for");
+
+    let [one, other] = two(&context, Blocking::WithLegacy);
+    let first = operation(&one);
+    let between = operation(context.legacy());
+    let last = operation(&other);
+    assert!(
+        between.has(first.own()) && last.has(between.own()) && last.has(first.own()),
+        "the legacy stream"
+    );
+    let [one, apart] = [Blocking::WithLegacy, Blocking::Independent].map(|how| context.create_stream(how, 0));
+    let first = operation(&one);
+    operation(context.legacy());
+    assert!(!operation(&apart).has(first.own()), "a stream that does not take part");
+
+    let [one, other] = two(&context, Blocking::Independent);
+    let (first, called) = (operation(&one), Arc::new(AtomicBool::new(false)));
+    let call = called.clone();
+    one.submit_host(move || {
+        call.store(true, Ordering::Release);
+        Ok(())
+    })
+    .unwrap();
+    while !called.load(Ordering::Acquire) {}
+    assert!(operation(&other).has(first.own()), "behind a function of the program");
+
+    let [one, other] = two(&context, Blocking::Independent);
+    let first = operation(&one);
+    one.submit(|| {
+        hand_on();
+        Ok(())
+    })
+    .unwrap();
+    operation(&one);
+    assert!(operation(&other).has(first.own()), "behind what was told through memory");
+}
