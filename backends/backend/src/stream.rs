@@ -190,6 +190,11 @@ pub trait Stream: Send + Sync {
     /// Only called if [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
     fn host_range(&self, _notice: RangeNotice) {}
 
+    /// Tells whether what the calling thread copies from now on is what the program has asked for, as `target update` does;
+    /// other copies are the runtime's affair. A hint for devices that look for mistakes of programs. Only called if
+    /// [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
+    fn copies_are_asked_for(&self, _are: bool) {}
+
     /// What the foreign runtime calls it (a `CUstream`, an `hsa_queue_t *`, …).
     fn foreign(&self) -> usize {
         0

@@ -181,6 +181,12 @@ impl gangway_backend::Stream for OpenStream {
         }
     }
 
+    fn copies_are_asked_for(&self, are: bool) {
+        if let Some(gpu) = self.device.context.driver.virtual_gpu {
+            gpu.copies_are_asked_for(are);
+        }
+    }
+
     fn foreign(&self) -> usize {
         self.handle()
     }

@@ -107,6 +107,9 @@ impl Stream {
         let to = &raw mut handle;
         // SAFETY: the driver writes one handle.
         context.within("cuStreamCreate", |api| unsafe { (api.stream_create)(to, STREAM_NON_BLOCKING) })?;
+        if let Some(gpu) = context.driver.virtual_gpu {
+            gpu.keep_stream(handle);
+        }
         Ok(Self::keep(context, handle, false))
     }
 

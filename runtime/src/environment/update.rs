@@ -16,6 +16,13 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
+        self.construct.copies_are_asked_for(true);
+        let updated = self.update_all(items);
+        self.construct.copies_are_asked_for(false);
+        updated
+    }
+
+    fn update_all(&mut self, items: &impl Items) -> Result<()> {
         for index in 0..items.len() {
             if !items.has_mapper(index) {
                 self.update_item(items, index)?;

@@ -19,6 +19,8 @@ struct Table {
     requires_unified_memory: extern "C" fn(),
     wants_names: extern "C" fn(device: DeviceNumber) -> bool,
     name_memory: NameMemory,
+    runtimes_stream: extern "C" fn(stream: Handle),
+    copies_are_asked_for: extern "C" fn(are: bool),
 }
 
 /// Says what memory at an address is, and how many bytes of it.
@@ -133,6 +135,8 @@ pub(crate) struct VirtualGpu {
     requires_unified_memory: extern "C" fn(),
     wants_names: extern "C" fn(device: DeviceNumber) -> bool,
     name_memory: NameMemory,
+    runtimes_stream: extern "C" fn(stream: Handle),
+    copies_are_asked_for: extern "C" fn(are: bool),
 }
 
 impl VirtualGpu {
@@ -144,6 +148,16 @@ impl VirtualGpu {
     /// Says of which variable so many bytes at an address are.
     pub(crate) fn name(&self, address: Address, size: usize, name: &str) {
         (self.name_memory)(address, size as u64, &Text { bytes: name.as_ptr(), size: name.len() });
+    }
+
+    /// Says that a stream is the runtime's.
+    pub(crate) fn keep_stream(&self, stream: Handle) {
+        (self.runtimes_stream)(stream);
+    }
+
+    /// Says whether what the calling thread copies from now on is what the program asks for.
+    pub(crate) fn copies_are_asked_for(&self, are: bool) {
+        (self.copies_are_asked_for)(are);
     }
 
     /// Whether each access of a device's kernels is checked to the byte.
@@ -205,6 +219,8 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         requires_unified_memory,
         wants_names,
         name_memory,
+        runtimes_stream,
+        copies_are_asked_for,
         ..
     } = table;
     Some(VirtualGpu {
@@ -216,5 +232,7 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         requires_unified_memory,
         wants_names,
         name_memory,
+        runtimes_stream,
+        copies_are_asked_for,
     })
 }

@@ -192,6 +192,13 @@ impl Construct {
     ) {
         self.opened.notice(begin, size, change, label, self.stream);
     }
+
+    /// Tells the device whether what this thread copies from now on is what the program asks for, if it wants to know.
+    pub(in crate::environment) fn copies_are_asked_for(&self, are: bool) {
+        if self.opened.capabilities.mapping_notices {
+            self.opened.at(self.stream).copies_are_asked_for(are);
+        }
+    }
 }
 
 /// A stream of the program's, or of the device's pool.

@@ -56,7 +56,7 @@ fn what_is_found_is_written_for_other_tools() {
 #[test]
 fn what_is_found_is_shown_in_a_page() {
     let workshop = Workshop::new();
-    workshop.write("a.c", &(1..=12).map(|line| format!("line {line};\n")).collect::<String>());
+    workshop.write("a.c", (1..=12).map(|line| format!("line {line};\n")).collect::<String>());
     workshop.output(&["run", "--check=race", "--check-page", "found.html", "--", "sh", "-c", &finds(0)]);
     let page = std::fs::read_to_string(workshop.path("found.html")).unwrap();
     for part in

@@ -27,7 +27,7 @@ pub fn two_dimensional(description: &CUDA_MEMCPY2D) -> Result<Copy> {
         [d.dst_x_in_bytes, d.dst_y, 0],
         extent,
     )?;
-    Ok(Copy { to, from, extent })
+    Ok(Copy::new(to, from, extent))
 }
 
 pub fn three_dimensional(description: &CUDA_MEMCPY3D) -> Result<Copy> {
@@ -50,12 +50,12 @@ pub fn three_dimensional(description: &CUDA_MEMCPY3D) -> Result<Copy> {
         [d.dst_x_in_bytes, d.dst_y, d.dst_z],
         extent,
     )?;
-    Ok(Copy { to, from, extent })
+    Ok(Copy::new(to, from, extent))
 }
 
 /// A copy as a graph tells it: offsets are part of the addresses.
 pub fn description(copy: &Copy) -> CUDA_MEMCPY3D {
-    let Copy { to, from, extent } = *copy;
+    let Copy { to, from, extent, .. } = *copy;
     // Host memory that devices may use is still the host's.
     let is_host = |side: Side| memory::find(side.address).map_or(!side.device, |found| found.is_host());
     let kind = |side: Side| if is_host(side) { memory_type::HOST } else { memory_type::DEVICE };

@@ -163,7 +163,7 @@ pub fn of_launch_v2(node: &Node) -> Result<CUDA_KERNEL_NODE_PARAMS_v2> {
 }
 
 pub fn of_fill(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS> {
-    let Fill { address, element, value, width, height, pitch } = *node.work::<Fill>()?;
+    let Fill { address, element, value, width, height, pitch, .. } = *node.work::<Fill>()?;
     let element_size = element as u32;
     Ok(CUDA_MEMSET_NODE_PARAMS { dst: address, pitch, value, element_size, width, height })
 }

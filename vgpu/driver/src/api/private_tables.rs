@@ -13,12 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gangway_engine::Facts;
 
-use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule};
+use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule, CUstream};
 use crate::objects::context;
 use crate::objects::device::{Device, leaks, names};
 use crate::objects::process::report::report;
 use crate::objects::process::{faults, state, trace};
 use crate::objects::program::module::Module;
+use crate::objects::stream::{StreamRef, runtimes};
 
 /// What Gangway's runtime asks for; `backends/cuda/src/driver/virtual_gpu.rs` has it, too.
 const GANGWAY: u128 = u128::from_be_bytes(*b"gangway-runtime\0");
@@ -46,6 +47,10 @@ struct Table {
     wants_names: extern "C" fn(device: CUdevice) -> bool,
     /// So many bytes at an address are of a variable.
     name_memory: extern "C" fn(address: CUdeviceptr, size: u64, name: &Text),
+    /// The runtime has made a stream.
+    runtimes_stream: extern "C" fn(stream: CUstream),
+    /// What the calling thread has the runtime copy from now on is what the program asks for, or not.
+    copies_are_asked_for: extern "C" fn(are: bool),
 }
 
 static TABLE: Table = Table {
@@ -59,6 +64,8 @@ static TABLE: Table = Table {
     requires_unified_memory,
     wants_names,
     name_memory,
+    runtimes_stream,
+    copies_are_asked_for,
 };
 
 type Receive = extern "C" fn(argument: *mut c_void, fault: &KernelFault);
@@ -116,6 +123,18 @@ extern "C" fn name_memory(address: CUdeviceptr, size: u64, name: &Text) {
     // SAFETY: the runtime has so many bytes there during the call.
     let name = unsafe { std::slice::from_raw_parts(name.bytes, name.size) };
     names::put(address, size, String::from_utf8_lossy(name).into_owned());
+}
+
+extern "C" fn runtimes_stream(stream: CUstream) {
+    if Device::looks_for_races()
+        && let Ok(queue) = StreamRef::queue_of(stream, false)
+    {
+        runtimes::add(&queue);
+    }
+}
+
+extern "C" fn copies_are_asked_for(are: bool) {
+    runtimes::asked_for(are);
 }
 
 extern "C" fn runtimes_memory(address: CUdeviceptr) {

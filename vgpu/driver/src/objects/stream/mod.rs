@@ -2,6 +2,7 @@
 
 pub mod attributes;
 pub mod event;
+pub mod runtimes;
 
 use std::sync::{Arc, Weak};
 

@@ -105,6 +105,8 @@ pub struct Copy {
     pub to: Side,
     pub from: Side,
     pub extent: Extent,
+    /// Who looks for races hears of it.
+    watched: bool,
 }
 
 /// Pageable host memory up to this size is copied twice rather than waited for.
@@ -113,13 +115,18 @@ const STAGED: usize = 64 << 10;
 impl Copy {
     #[must_use]
     pub const fn flat(to: Side, from: Side, size: usize) -> Self {
-        Self { to, from, extent: Extent { width: size, height: 1, depth: 1 } }
+        Self::new(to, from, Extent { width: size, height: 1, depth: 1 })
+    }
+
+    #[must_use]
+    pub const fn new(to: Side, from: Side, extent: Extent) -> Self {
+        Self { to, from, extent, watched: true }
     }
 
     /// Does it, row by row where it is not all in one piece. `false` if there is no host memory
     /// where some should be.
     fn run_now(&self) -> bool {
-        let Self { mut to, mut from, extent } = *self;
+        let Self { mut to, mut from, extent, .. } = *self;
         let may_fault = !(is_device_address(to.address) && is_device_address(from.address));
         // Both, since two views of the same pages would not be seen to overlap.
         (to.address, from.address) = (memory::host_address(to.address), memory::host_address(from.address));
@@ -206,6 +213,10 @@ impl MemoryWork for Copy {
         Ok(())
     }
 
+    fn unwatched(self) -> Self {
+        Self { watched: false, ..self }
+    }
+
     fn lasting(self) -> Self {
         let extent = &self.extent;
         Self { to: self.to.lasting(extent), from: self.from.lasting(extent), ..self }
@@ -250,7 +261,7 @@ impl Payload for Copy {
         let described = gangway_trace::enabled().then(|| self.described());
         let span = described.as_ref().map(|(span, variable)| Span { name: variable, ..*span });
         let begun = span.and_then(|span| trace::begin(|| span));
-        if Device::looks_for_races() {
+        if self.watched && Device::looks_for_races() {
             self.tell_accesses();
         }
         if self.run_now() {

@@ -27,12 +27,14 @@ pub struct Fill {
     pub height: usize,
     /// In bytes.
     pub pitch: usize,
+    /// Who looks for races hears of it.
+    watched: bool,
 }
 
 impl Fill {
     #[must_use]
     pub const fn flat(address: u64, element: usize, value: u32, count: usize) -> Self {
-        Self { address, element, value, width: count, height: 1, pitch: 0 }
+        Self { address, element, value, width: count, height: 1, pitch: 0, watched: true }
     }
 
     #[must_use]
@@ -44,7 +46,7 @@ impl Fill {
         width: usize,
         height: usize,
     ) -> Self {
-        Self { address, element, value, width, height, pitch }
+        Self { address, element, value, width, height, pitch, watched: true }
     }
 
     /// Bytes from the first to the last, if all rows are aligned and apart.
@@ -119,6 +121,10 @@ impl MemoryWork for Fill {
     fn check(&self) -> Result {
         memory::check_device_range(self.address, self.reach()?)
     }
+
+    fn unwatched(self) -> Self {
+        Self { watched: false, ..self }
+    }
 }
 
 impl Payload for Fill {
@@ -130,7 +136,7 @@ impl Payload for Fill {
         }
         let reach = self.reach().map_err(|status| Failure::known(status.0))?;
         let _held = memory::hold(self.address, reach, true)?;
-        if Device::looks_for_races() {
+        if self.watched && Device::looks_for_races() {
             let size = (self.width * self.element) as u64;
             let row = |start: *mut u8| Transfer { address: start as u64, size, write: true };
             watched::transfer("a fill", &self.rows_from(self.address).map(row).collect::<Vec<_>>());

@@ -10,7 +10,8 @@ mod watched;
 use gangway_streams::Payload;
 
 use crate::abi::Result;
-use crate::objects::stream::StreamRef;
+use crate::objects::device::Device;
+use crate::objects::stream::{StreamRef, runtimes};
 
 /// Work on ranges of memory. What devices use of it must be allocated when the work is submitted.
 pub trait MemoryWork: Payload + Sized {
@@ -25,6 +26,19 @@ pub trait MemoryWork: Payload + Sized {
     #[must_use]
     fn lasting(self) -> Self {
         self
+    }
+
+    /// The same work, of which who looks for races does not hear.
+    #[must_use]
+    fn unwatched(self) -> Self {
+        self
+    }
+
+    /// The same work, which is to be done in a stream: who looks for races hears of the program's alone.
+    #[must_use]
+    fn of(self, stream: &StreamRef) -> Self {
+        let is_hidden = Device::looks_for_races() && !runtimes::is_programs(&stream.queue);
+        if is_hidden { self.unwatched() } else { self }
     }
 
     /// Submits what has been checked.
@@ -47,7 +61,7 @@ pub trait MemoryWork: Payload + Sized {
             return Ok(());
         }
         self.check()?;
-        stream.run(self)
+        stream.run(self.of(stream))
     }
 
     /// Does it in the order of the stream.
@@ -56,6 +70,6 @@ pub trait MemoryWork: Payload + Sized {
             return Ok(());
         }
         self.check()?;
-        self.queue_in(stream)
+        self.of(stream).queue_in(stream)
     }
 }
