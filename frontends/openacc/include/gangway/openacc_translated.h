@@ -9,13 +9,14 @@ enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GA
 enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
   __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE, __GANGWAY_ACC_ROW,
-  __GANGWAY_ACC_SUPPOSED_COPY, __GANGWAY_ACC_SUPPOSED_COPYIN };
+  __GANGWAY_ACC_SUPPOSED_COPY, __GANGWAY_ACC_SUPPOSED_COPYIN, __GANGWAY_ACC_FLEXIBLE };
 enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
   __GANGWAY_ACC_NAMED = 64, __GANGWAY_ACC_HAS_ROWS = 128 };
 #define __GANGWAY_ACC_ALWAYS_IN 0x40000000u
 #define __GANGWAY_ACC_ALWAYS_OUT 0x80000000u
 #define __GANGWAY_ACC_POINTER 0x20000000u
 #define __GANGWAY_ACC_PIECES 0x10000000u
+#define __GANGWAY_ACC_OPEN_END 0x8000000u
 /* Members of one object have one number, and the object has it, too. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */
@@ -39,6 +40,13 @@ void __gangway_acc_compute_end(void);
     __atomic_load(&(place), &__acc_value, __ATOMIC_RELAXED);                                                           \
     __acc_value;                                                                                                       \
   }))
+/* Makes a truth value 0 or 1, as `&&` and `||` do, while others may be writing one of these. */
+#define __gangway_acc_normalise(place)                                                                                 \
+  {                                                                                                                    \
+    __typeof__(place) __acc_old = __gangway_acc_read(place), __acc_one = 1;                                            \
+    if (__acc_old != 0 && __acc_old != 1)                                                                              \
+      (void)__atomic_compare_exchange(&(place), &__acc_old, &__acc_one, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
+  }
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
 int __gangway_acc_apart(const void *, const void *);
 /* An address for so many bytes that only a device has. */
@@ -94,6 +102,9 @@ template <class T, unsigned long N> static constexpr bool __gangway_acc_is_point
 #define __gangway_acc_least(one, other) ((one) < (other) ? (one) : (other))
 #if defined(__NVPTX__)
 #define __GANGWAY_ACC_GPU 1
+/* LLVM has no code for these, which C++'s header names. */
+#define __builtin_modf modf
+#define __builtin_modff modff
 #define __GANGWAY_ACC_INLINE static __attribute__((always_inline, unused, nothrow)) inline
 #define __gangway_acc_shared __attribute__((address_space(3), loader_uninitialized))
 /* A pointer to a variable in shared memory that the compiler knows nothing of but the space. */
