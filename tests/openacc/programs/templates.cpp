@@ -73,6 +73,39 @@ static int written(T x) {
   return sum;
 }
 
+/* What `auto` is nobody knows in the template. */
+template <template <class> class C, class T>
+struct Wrap {
+  C<T> *all;
+  T sum(int n) {
+    T sum{};
+    auto list = all;
+#pragma acc parallel loop reduction(+ : sum) copyin(list[0 : n])
+    for (int i = 0; i < n; i++) sum += list[i].a;
+    return sum;
+  }
+};
+
+template <class T>
+struct Held {
+  T *list;
+  int n;
+  explicit Held(int n) : list(new T[n]), n(n) {
+#pragma acc enter data copyin(this [0:1]) create(list[0 : n])
+  }
+  ~Held() {
+#pragma acc exit data delete (list[0 : n])
+#pragma acc exit data delete (this [0:1])
+    delete[] list;
+  }
+  T filled() {
+#pragma acc parallel loop present(this, list)
+    for (int i = 0; i < n; i++) list[i] = i;
+#pragma acc update self(list[0 : n])
+    return list[n - 1];
+  }
+};
+
 int main() {
   Matrix<float, 5> m{};
   for (int i = 0; i < 5; i++) m.m[i][i] = i + 1;
@@ -84,5 +117,8 @@ int main() {
   int v[5] = {3, -1, 4, 7, 2};
   std::printf("%d\n", extremes(v, 5));
   std::printf("%d\n", written(3) + written(4.5));
+  Pair<int> pairs[4] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}};
+  std::printf("%d\n", Wrap<Pair, int>{pairs}.sum(4));
+  std::printf("%g\n", Held<double>(10).filled());
   return 0;
 }

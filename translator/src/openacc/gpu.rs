@@ -65,7 +65,9 @@ impl<'w> Writer<'w> {
     pub fn for_gpus(&mut self, region: &Region<'_, 'w>) -> Written {
         let mut names = region.names.clone();
         let mut gpu = Gpu::new(self, region.assigned, region.sizes, region.body.clone());
-        let private = gpu.writer.private_by_loops(region.directive, &region.body);
+        let mut private = gpu.writer.private_by_loops(region.directive, &region.body);
+        private.extend(region.private.iter().map(|variable| variable.key));
+        let mut text = String::new();
         for found in gpu.writer.index.uses_in(&region.body).map(|found| found.key).collect::<BTreeSet<_>>() {
             let Some(variable) = gpu.writer.index.variable(found).cloned() else { continue };
             if private.contains(&found)
@@ -77,13 +79,18 @@ impl<'w> Writer<'w> {
             }
             // It came by value. Each thread calls its own lambda expression, which has no state.
             let is_called = variable.class == Class::Dependent && gpu.is_only_called(&variable, &region.body);
-            if gpu.is_written(&variable, &region.body) && !is_called {
+            if gpu.is_changed_in_parts(&variable, &region.body) {
+                let (name, declared) = gpu.in_memory_of_all(&variable, Levels::NONE);
+                text += &declared;
+                let copied = format!("__builtin_memcpy(&{name}, &{0}, sizeof {0});", variable.path);
+                text += &gpu.by_one(copied, Levels::NONE);
+                names.insert(found, name);
+            } else if gpu.is_written(&variable, &region.body) && !is_called {
                 gpu.registers.push(variable);
             } else if variable.class == Class::Scalar {
                 gpu.uniform.insert(found);
             }
         }
-        let mut text = String::new();
         let at = region.directive.range.start;
         for variable in &region.private {
             text += &gpu.private(variable, at, &region.body, Levels::NONE, &mut names);
@@ -103,6 +110,13 @@ impl<'w> Writer<'w> {
                     let name = gpu.slice(slice, Levels::NONE, &mut names, &mut text);
                     text += &gpu.by_one(one.begin(&name, &outer, true), Levels::NONE);
                 }
+                continue;
+            }
+            if !region.directive.is_loop && gpu.is_changed_in_parts(&one.variable, &region.body) {
+                let (name, declared) = gpu.in_memory_of_all(&one.variable, Levels::NONE);
+                text += &declared;
+                text += &gpu.by_one(one.begin(&name, &outer, true), Levels::NONE);
+                names.insert(one.variable.key, name);
                 continue;
             }
             let name = gpu.writer.fresh("r", &one.variable.name);
@@ -205,6 +219,18 @@ impl<'g, 'w> Gpu<'g, 'w> {
         self.writer.index.uses_in(range).any(|found| found.key == variable.key && found.doing != Doing::Reads)
     }
 
+    /// Whether elements of an array, or of one in an object, are changed, of which a gang has one: what one of its
+    /// threads does the others see.
+    fn is_changed_in_parts(&self, variable: &Variable, range: &Range<usize>) -> bool {
+        self.sizes.scope(Levels::NONE) != Scope::Thread
+            && matches!(variable.class, Class::Array | Class::Record)
+            && self
+                .writer
+                .index
+                .uses_in(range)
+                .any(|found| found.key == variable.key && found.elements != Doing::Reads)
+    }
+
     /// Whether nothing is done to a variable but that it is called as a function.
     fn is_only_called(&self, variable: &Variable, range: &Range<usize>) -> bool {
         let mut uses = self.writer.index.uses_in(range).filter(|found| found.key == variable.key);
@@ -214,7 +240,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
     /// Whether others may see the address of a variable.
     fn is_shared(&self, variable: &Variable, range: &Range<usize>) -> bool {
         let shares = |found: &super::index::Use| {
-            found.key == variable.key && (found.doing == Doing::Shares || self.is_atomic(found))
+            found.key == variable.key
+                && (found.doing == Doing::Shares || found.elements != Doing::Reads || self.is_atomic(found))
         };
         variable.class == Class::Array || self.writer.index.uses_in(range).any(shares)
     }
@@ -1237,8 +1264,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let add = one.each(|of, element| {
                 let value = of(name);
                 format!(
-                    "{several}for (unsigned __acc_o = 16; __acc_o; __acc_o >>= 1) {{ {element} __acc_v; \
-                     __gangway_acc_shuffle_down(&__acc_v, &{value}, sizeof __acc_v, __acc_o); {} }} ",
+                    "{several}{{ for (unsigned __acc_o = 16; __acc_o; __acc_o >>= 1) {{ {element} __acc_v; \
+                     __gangway_acc_shuffle_down(&__acc_v, &{value}, sizeof __acc_v, __acc_o); {} }} }} ",
                     one.add(&value, "__acc_v")
                 )
             });

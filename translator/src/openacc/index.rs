@@ -30,6 +30,8 @@ pub struct Use {
     pub range: Range<usize>,
     pub key: Key,
     pub doing: Doing,
+    /// What is done to elements of arrays in it, of which `doing` says that their addresses are read.
+    pub elements: Doing,
 }
 
 /// What kind of object a variable is.
@@ -274,21 +276,56 @@ impl<'u> Walk<'_, 'u> {
         if !self.text[..range.end].ends_with(&name) {
             return;
         }
-        let doing = self.doing(&range);
+        let doing = self.doing(&self.path, &range);
+        let elements = self.doing_to_elements(&range);
         if !self.index.variables.contains_key(&key)
             && let Some(mut found) = variable(declaration, self.text)
         {
             found.key = key;
             self.index.variables.insert(key, found);
         }
-        let found = self.index.uses.entry(range.start).or_insert(Use { range, key, doing });
+        let found = self.index.uses.entry(range.start).or_insert(Use { range, key, doing, elements });
         found.doing = found.doing.max(doing);
+        found.elements = found.elements.max(elements);
     }
 
-    /// What is done to what stands at the end of the path.
-    fn doing(&self, range: &Range<usize>) -> Doing {
+    /// What is done to elements of an array: of what stands at the end of the path, or of a member of that.
+    fn doing_to_elements(&self, range: &Range<usize>) -> Doing {
         let mut inner = range.clone();
-        for node in self.path.iter().rev() {
+        let mut path = &self.path[..];
+        let mut is_element = false;
+        while let Some((node, around)) = path.split_last() {
+            let Some(outer) = range_of(*node) else { return Doing::Shares };
+            let is_chosen = |chosen: &Node<'_>| match chosen.kind() {
+                CXCursor_ArraySubscriptExpr => {
+                    range_of(*chosen).is_some_and(|range| range.start == inner.start)
+                }
+                CXCursor_UnaryOperator => {
+                    range_of(*chosen).is_some_and(|range| self.text[range].starts_with('*'))
+                }
+                _ => false,
+            };
+            match node.kind() {
+                CXCursor_ParenExpr | CXCursor_MemberRefExpr => (inner, path) = (outer, around),
+                // Its address, by which one element is chosen, or which goes elsewhere.
+                CXCursor_UnexposedExpr if outer == inner && is_decay(*node) => {
+                    let Some((chosen, around)) = around.split_last().filter(|(chosen, _)| is_chosen(chosen))
+                    else {
+                        return Doing::Shares;
+                    };
+                    let Some(element) = range_of(*chosen) else { return Doing::Shares };
+                    (inner, path, is_element) = (element, around, true);
+                }
+                _ => break,
+            }
+        }
+        if is_element { self.doing(path, &inner) } else { Doing::Reads }
+    }
+
+    /// What is done to what stands at the end of a path.
+    fn doing(&self, path: &[Node<'u>], range: &Range<usize>) -> Doing {
+        let mut inner = range.clone();
+        for node in path.iter().rev() {
             let Some(outer) = range_of(*node) else { return Doing::Shares };
             match node.kind() {
                 // The value is read, or an array's begin is meant.
@@ -342,6 +379,12 @@ impl<'u> Walk<'_, 'u> {
     }
 }
 
+/// Whether an expression is the address of the first element of the array in it.
+fn is_decay(node: Node<'_>) -> bool {
+    let is_array = |inner: &Node<'_>| class(inner.ty()) == Class::Array;
+    class(node.ty()) == Class::Pointer && node.children().first().is_some_and(is_array)
+}
+
 /// Whether a member belongs to the object at `this` without saying so.
 fn is_implicit(node: Node<'_>) -> bool {
     let is_field = node
@@ -364,7 +407,7 @@ fn class(ty: Type<'_>) -> Class {
         CXType_Record => Class::Record,
         // An object of a class template, in the template.
         CXType_Unexposed if is_class(ty.canonical().declaration()) => Class::Record,
-        CXType_Unexposed | CXType_Dependent | CXType_Invalid => Class::Dependent,
+        CXType_Unexposed | CXType_Dependent | CXType_Invalid | CXType_Auto => Class::Dependent,
         _ => Class::Scalar,
     }
 }

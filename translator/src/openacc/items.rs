@@ -241,6 +241,10 @@ impl Item {
             sections.clear();
         }
         sections.reverse();
+        // The object itself is meant.
+        if end == 1 && tokens[0].is("this") && sections.is_empty() {
+            sections.push(Section { first: None, count: Some(Section::ONE) });
+        }
         let object = bytes(&tokens[..end]).unwrap_or(at..at);
         let key = index.uses_in(&object).next().map(|found| found.key);
         let first = tokens.first().filter(|token| token.kind == Kind::Identifier);

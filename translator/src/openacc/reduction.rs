@@ -167,7 +167,9 @@ impl Reduction {
         let element = &*self.element();
         if let Some(Slice { low, length, .. }) = &self.slice {
             let text = write(&|name| format!("{name}[{low} + (long)__acc_e]"), element);
-            return format!("for (unsigned long __acc_e = 0; __acc_e < {length}; ++__acc_e) {{ {text} }}");
+            return format!(
+                "{{ for (unsigned long __acc_e = 0; __acc_e < {length}; ++__acc_e) {{ {text} }} }}"
+            );
         }
         if self.variable.class != Class::Array {
             return write(&|name| name.to_owned(), element);
@@ -177,7 +179,7 @@ impl Reduction {
             Some([first, count]) => (first, (first + count).to_string()),
             None => (0, format!("sizeof(__typeof__({})) / sizeof({element})", self.variable.ty)),
         };
-        format!("for (unsigned long __acc_e = {first}; __acc_e < {behind}; ++__acc_e) {{ {text} }}")
+        format!("{{ for (unsigned long __acc_e = {first}; __acc_e < {behind}; ++__acc_e) {{ {text} }} }}")
     }
 
     /// Gives a copy its first value; `outer` is what it is a copy of, which other gangs may be changing if it is

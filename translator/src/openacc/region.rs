@@ -556,8 +556,10 @@ impl<'w> Writer<'w> {
             if !captured.iter().any(|known| known.key == variable.key) {
                 continue;
             }
-            let is_pointee = variable.class == Class::Pointer
-                && (!item.sections.is_empty() || matches!(item.kind, "PRESENT" | "NO_CREATE" | "ATTACH"));
+            // In a template it may be an array.
+            let is_pointee = variable.class == Class::Dependent && !item.sections.is_empty()
+                || variable.class == Class::Pointer
+                    && (!item.sections.is_empty() || matches!(item.kind, "PRESENT" | "NO_CREATE" | "ATTACH"));
             self.bind(&variable, is_pointee, at, &mut reaching, outer);
         }
         for variable in captured {
@@ -846,8 +848,8 @@ impl<'w> Writer<'w> {
         }
         // clang cannot pass a pointer to an array of unknown length: its first element does as well.
         let is_pointee = is_pointee || variable.is_vla;
-        let address = match (is_pointee, variable.is_vla) {
-            (_, true) => format!("&{object}[0]"),
+        let address = match (is_pointee, variable.is_vla || variable.class == Class::Dependent) {
+            (true, true) => format!("&{object}[0]"),
             (true, _) => object,
             _ => format!("&{object}"),
         };

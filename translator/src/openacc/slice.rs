@@ -76,9 +76,9 @@ impl Slice {
     pub fn filled_on_gpu(&self, name: &str, origin: &str) -> String {
         let Self { low, length, .. } = self;
         format!(
-            "for (unsigned long __acc_k = __gangway_acc_worker() * __gangway_acc_lanes() + __gangway_acc_lane(); \
+            "{{ for (unsigned long __acc_k = __gangway_acc_worker() * __gangway_acc_lanes() + __gangway_acc_lane(); \
              __acc_k < {length}; __acc_k += __gangway_acc_workers() * __gangway_acc_lanes()) \
-             {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; "
+             {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; }} "
         )
     }
 
@@ -88,8 +88,8 @@ impl Slice {
         let ty = format!("__typeof__(&{object}[0])");
         let filled = origin.map_or(String::new(), |origin| {
             format!(
-                "for (unsigned long __acc_k = 0; __acc_k < {length}; ++__acc_k) \
-                 {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; "
+                "{{ for (unsigned long __acc_k = 0; __acc_k < {length}; ++__acc_k) \
+                 {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; }} "
             )
         });
         format!(
