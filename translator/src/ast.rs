@@ -431,6 +431,13 @@ impl<'u> Node<'u> {
         unsafe { clang_Cursor_hasVarDeclGlobalStorage(self.cursor) == 1 }
     }
 
+    /// Whether each thread has a variable of its own.
+    #[must_use]
+    pub fn is_thread_local(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { clang_getCursorTLSKind(self.cursor) != CXTLS_None }
+    }
+
     #[must_use]
     pub fn ty(self) -> Type<'u> {
         // SAFETY: the cursor is of a valid unit.

@@ -16,6 +16,13 @@ int factor = 3;
 #pragma acc routine seq
 static double at(int i) { return created[i] * factor; }
 
+/* What a parameter leads to is there, as the caller has made it. */
+static void there(double *list, int n) {
+#pragma acc declare present(list)
+#pragma acc parallel loop
+  for (int i = 0; i < n; i++) list[i] += 1;
+}
+
 int main(void) {
   created = malloc(N * sizeof *created), linked = malloc(N * sizeof *linked);
   double *result = malloc(N * sizeof *result);
@@ -38,6 +45,9 @@ int main(void) {
 #pragma acc parallel loop copy(linked[0 : N]) present(factor)
   for (int i = 0; i < N; i++) linked[i] += factor;
   for (int i = 0; i < N; i++) CHECK(linked[i] == 4 * i + 8);
+#pragma acc data copy(result[0 : N])
+  there(result, N);
+  for (int i = 0; i < N; i++) CHECK(result[i] == 3 * i + 1);
   puts("ok");
   return 0;
 }

@@ -117,8 +117,30 @@ static int workers(void) {
   return 0;
 }
 
+/* The variable's own value is combined with those of gangs, and no less than they: the result is 0 or 1. */
+#define TRUTH(type)                                                                                  \
+  {                                                                                                  \
+    type every = (type)5.5, some = (type)7.5, none = 0, never = (type)9.5;                           \
+    PRAGMA(acc parallel loop num_gangs(10) reduction(&&:every, never) reduction(||:some, none))      \
+    for (int i = 0; i < N; i++) {                                                                    \
+      every = every && i < N;                                                                        \
+      never = never && i != 77;                                                                      \
+      some = some || i > N;                                                                          \
+      none = none || i > N;                                                                          \
+    }                                                                                                \
+    CHECK(every == 1 && never == 0 && some == 1 && none == 0);                                       \
+    every = (type)5.5;                                                                               \
+    PRAGMA(acc parallel num_gangs(7) reduction(&&:every)) every = every && 1;                        \
+    CHECK(every == 1);                                                                               \
+  }
+
+static int truths(void) {
+  TRUTH(int) TRUTH(_Bool) TRUTH(char) TRUTH(unsigned short) TRUTH(long) TRUTH(float) TRUTH(double)
+  return 0;
+}
+
 int main(void) {
-  if (workers()) return 1;
+  if (workers() || truths()) return 1;
   if (ints() || floats() || doubles() || longs() || shorts() || gangs() || bits() || arrays() || nested()) return 1;
   puts("ok");
   return 0;

@@ -3,10 +3,25 @@
 use gangway_commands::{Folder, Ran, Run, gangway};
 
 fn compiled(folder: &Folder, text: &str) -> Ran {
-    folder.write("a.c", text);
+    compiled_by("cc", "a.c", folder, text)
+}
+
+fn compiled_by(compiler: &str, file: &str, folder: &Folder, text: &str) -> Ran {
+    folder.write(file, text);
     let mut compile = gangway();
-    compile.args(["cc", "-fopenacc", "-O2", "--offload-arch=sm_80"]).current_dir(&**folder);
-    compile.args(["a.c", "-o", "a"]).run()
+    compile.args([compiler, "-fopenacc", "-O2", "--offload-arch=sm_80"]).current_dir(&**folder);
+    compile.args([file, "-o", "a"]).run()
+}
+
+#[test]
+fn objects_of_types_that_a_template_does_not_know_need_a_clause() {
+    let text = "template <class T> void f(T x) {\n#pragma acc parallel\n  x.a += 2;\n}\n\
+                struct pair { int a, b; };\nint main() { f(pair()); }\n";
+    let said = [
+        "a.cpp:2:",
+        "`x` is an object here, which the construct changes: name it in a data clause, as in copy(x)",
+    ];
+    compiled_by("c++", "a.cpp", &Folder::new(), text).failed().told(&said);
 }
 
 #[test]
@@ -84,6 +99,33 @@ fn members_that_came_apart_are_no_structure() {
     run(&["x", "x"]).told(&["a.c:13:1: in main", "`s.c`", "`s.a`", apart, help]);
     run(&["x", "x", "x"]).told(&["a.c:16:1: in main", "`s.b`", "`s.c`", apart, help]);
     run(&[]).told(&["a.c:19:1: in main", "`s.a`", "must be present on the device and is not"]);
+}
+
+/// A flexible array that is not behind its structure on the device is never another one's memory.
+#[test]
+fn flexible_arrays_come_with_their_structures() {
+    let folder = Folder::new();
+    let text = "#include <stdlib.h>\nstruct list { int n; double data[]; };\n\
+                int main(int count, char **arguments) {\n  (void)arguments;\n  int n = 7;\n\
+                struct list *p = calloc(1, sizeof *p + n * sizeof(double));\n\
+                if (count == 1) {\n\
+                #pragma acc parallel loop copy(p[0:1])\n  for (int i = 0; i < n; i++) p->data[i] = i;\n  }\n\
+                if (count == 2) {\n\
+                #pragma acc enter data copyin(p[0:1])\n\
+                #pragma acc enter data copyin(p->data[0:n])\n\
+                #pragma acc parallel loop present(p)\n  for (int i = 0; i < n; i++) p->data[i] = i;\n  }\n\
+                if (count == 3) {\n\
+                #pragma acc data copyin(p[0:1])\n\
+                #pragma acc parallel loop copy(p->data[0:n])\n  for (int i = 0; i < n; i++) p->data[i] = i;\n  }\n\
+                return 0;\n}\n";
+    compiled(&folder, text).succeeded();
+    let run = |arguments: &[&str]| {
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).args(arguments).run().failed()
+    };
+    let apart = "is a member of a structure of which others were mapped without it";
+    run(&[]).told(&["a.c:8:1: in main", "`p->data`", "must be present on the device and is not"]);
+    run(&["x"]).told(&["a.c:14:1: in main", "`p->data[0:n]`", "`p[0:1]`", apart]);
+    run(&["x", "x"]).told(&["a.c:19:1: in main", "`p->data[0:n]`", "`p[0:1]`", apart]);
 }
 
 #[test]

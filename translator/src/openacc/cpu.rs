@@ -8,7 +8,7 @@ use super::loops::Counts;
 use super::nest::Levels;
 use super::region::Region;
 use super::share::{Share, numbers};
-use super::slice::Slice;
+use super::slice::{Purpose, Slice};
 use super::writer::{For, Names, Writer, Written};
 
 impl Writer<'_> {
@@ -20,7 +20,7 @@ impl Writer<'_> {
         for variable in &region.private {
             text += &self.private_of_processor(variable, at, &mut names);
         }
-        let first = |slice: &&Slice| slice.at == at && slice.is_first;
+        let first = |slice: &&Slice| slice.at == at && slice.purpose == Purpose::FirstPrivate;
         for slice in self.slices.iter().filter(first).cloned().collect::<Vec<_>>() {
             let name = self.fresh("p", "slice");
             text += &slice.on_processor(&name, region.names.get(&slice.key).map(String::as_str));
@@ -30,7 +30,11 @@ impl Writer<'_> {
         for one in &region.reductions {
             let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
             let name = self.fresh("r", &one.variable.name);
-            text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, true));
+            let declared = match &one.slice {
+                Some(slice) => slice.on_processor(&name, None),
+                None => one.declared(&name),
+            };
+            text += &format!("{declared} {} ", one.begin(&name, &outer, true));
             after += &one.add_atomically(&outer, &name);
             names.insert(one.variable.key, name);
         }
@@ -97,7 +101,7 @@ impl Writer<'_> {
     /// A private copy of a clause of the directive at a byte: its declaration.
     fn private_of_processor(&mut self, variable: &Variable, at: usize, names: &mut Names) -> String {
         let name = self.fresh("p", &variable.name);
-        let is_own = |slice: &&Slice| slice.at == at && slice.key == variable.key && !slice.is_first;
+        let is_own = |slice: &&Slice| slice.is(Purpose::Private, at, variable.key);
         let text = match self.slices.iter().find(is_own) {
             Some(slice) => slice.on_processor(&name, None),
             None => format!("__typeof__({}) {name}; (void){name}; ", variable.ty),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::directive::{Clause, Directive, Name};
-use super::index::Class;
+use super::index::{Class, range_of};
 use super::items::{self, Item};
 use super::quoted;
 use super::region::compares_to_host;
@@ -230,6 +230,14 @@ impl Writer<'_> {
                         continue;
                     }
                     item.flags.retain(|flag| *flag != "FINALIZE");
+                    if item.key.is_none() {
+                        // The tree has no use of it here.
+                        let name = &self.text[item.object.clone()];
+                        let function = self.index.function_at(directive.range.start);
+                        let code = function.and_then(|function| range_of(function.body)).unwrap_or_default();
+                        item.key = self.variable_named(name, &code);
+                        item.is_variable = item.key.is_some();
+                    }
                     locals.push(item);
                 }
             }

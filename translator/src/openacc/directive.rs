@@ -194,6 +194,14 @@ impl Clause {
         (Vec::new(), self.items())
     }
 
+    /// The operator of a `reduction` clause, and what it is about.
+    pub fn reduced(&self) -> Option<(String, Vec<&[Token]>)> {
+        let tokens = self.tokens.as_deref().unwrap_or_default();
+        let [operator, list, ..] = split(tokens, ":")[..] else { return None };
+        let items = split(list, ",").into_iter().filter(|part| !part.is_empty()).collect();
+        Some((operator.iter().map(|token| token.text.as_str()).collect(), items))
+    }
+
     /// Arguments that each may have a word and a colon before it: `gang(num: 8, static: *)`.
     pub fn named(&self) -> Vec<(&str, &[Token])> {
         let named = self.items().into_iter().map(|item| match item {

@@ -2,11 +2,12 @@
 //! subscript to the largest. It is copied if nothing of it is on the device when the construct begins.
 //!
 //! Subscripts are read as polynomials ([`super::affine`]). In each variable of a loop they are straight lines, so
-//! the least and the largest are among those at the ends of the loops: what is written here looks at these.
+//! the least and the largest are among those at the ends of the loops: what is written here looks at these. Where a
+//! condition on a loop's variable stands before them, it looks at the ends of the iterations where that holds.
 //! Whatever else is done with the pointer leaves it as it is.
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 #[allow(clippy::wildcard_imports, reason = "the kinds of nodes")]
@@ -38,6 +39,16 @@ struct Around {
     variable: Key,
     low: Poly,
     high: Poly,
+    /// Names of the first and the last of its iterations that are looked at, and what declares the variable in
+    /// iteration `__acc_k`.
+    ends: [String; 2],
+    declared: String,
+}
+
+/// A condition under which a subscript is used.
+struct Guard<'u> {
+    condition: Node<'u>,
+    holds: bool,
 }
 
 struct Walk<'e, 'w> {
@@ -116,6 +127,10 @@ impl<'w> Walk<'_, 'w> {
                     _ => inner,
                 })
             }
+            CXCursor_IfStmt | CXCursor_ConditionalOperator => self.branches(&node.children(), names),
+            CXCursor_BinaryOperator if self.operator(node).is_some_and(|operator| operator == "&&") => {
+                self.branches(&node.children(), names)
+            }
             CXCursor_CompoundStmt => Some(match self.children(&node.children(), names)? {
                 text if text.is_empty() => text,
                 text => format!("{{ {text}}} "),
@@ -139,6 +154,138 @@ impl<'w> Walk<'_, 'w> {
         Some(format!(
             "{inner}{{ const long __acc_x = (long)({text}); if (__acc_x < {first}) {first} = __acc_x; \
              if (__acc_x > {last}) {last} = __acc_x; }} "
+        ))
+    }
+
+    /// A condition, what is used where it holds, and what where it does not.
+    fn branches(&mut self, nodes: &[Node<'w>], names: &Names) -> Option<String> {
+        let (condition, rest) = match nodes {
+            [condition, rest @ ..] if condition.is_expression() && rest.len() <= 2 => (*condition, rest),
+            _ => return self.children(nodes, names),
+        };
+        let mut all = String::new();
+        for (branch, holds) in rest.iter().zip([true, false]).rev() {
+            let mut inner = self.node(*branch, names)?;
+            let mut guards = Vec::new();
+            self.guards(Guard { condition, holds }, &mut guards);
+            let range = self.writer.whole(*branch);
+            for guard in guards.iter().rev() {
+                if inner.trim().is_empty() {
+                    break;
+                }
+                inner = self.guarded(guard, &range, &inner, names).unwrap_or(inner);
+            }
+            all = inner + &all;
+        }
+        Some(self.node(condition, names)? + &all)
+    }
+
+    /// The comparisons that all have to be as a condition is.
+    fn guards(&self, Guard { condition, holds }: Guard<'w>, found: &mut Vec<Guard<'w>>) {
+        match condition.kind() {
+            CXCursor_UnexposedExpr | CXCursor_ParenExpr => {
+                if let Some(condition) = operand(condition) {
+                    self.guards(Guard { condition, holds }, found);
+                }
+            }
+            CXCursor_UnaryOperator
+                if range_of(condition).is_some_and(|range| self.writer.text[range].starts_with('!')) =>
+            {
+                if let Some(condition) = operand(condition) {
+                    self.guards(Guard { condition, holds: !holds }, found);
+                }
+            }
+            CXCursor_BinaryOperator => match (self.operator(condition).as_deref(), holds) {
+                (Some("&&"), true) | (Some("||"), false) => {
+                    for condition in condition.children() {
+                        self.guards(Guard { condition, holds }, found);
+                    }
+                }
+                (Some("<" | "<=" | ">" | ">="), _) | (Some("!="), true) | (Some("=="), false) => {
+                    found.push(Guard { condition, holds });
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn operator(&self, node: Node<'w>) -> Option<String> {
+        let [left, right] = node.children()[..] else { return None };
+        let between = self.writer.text.get(range_of(left)?.end..range_of(right)?.start)?;
+        // Parentheses belong to neither.
+        Some(between.trim().trim_end_matches('(').trim_start_matches(')').trim().to_owned())
+    }
+
+    /// What is used under a condition on one loop's variable: at the first and the last of the loop's iterations where
+    /// the condition holds. `None`: nothing is known of these.
+    fn guarded(
+        &mut self,
+        guard: &Guard<'w>,
+        range: &Range<usize>,
+        inner: &str,
+        names: &Names,
+    ) -> Option<String> {
+        let [left, right] = guard.condition.children()[..] else { return None };
+        let mut variables = BTreeSet::new();
+        for side in [left, right] {
+            let value = self.poly(side)?;
+            // What is below zero is large in a comparison without signs.
+            if !side.ty().is_signed() && !value.is_positive_or_zero(&value.variables()) {
+                return None;
+            }
+            variables.extend(value.variables());
+        }
+        let mut moving = (0..self.around.len()).filter(|at| variables.contains(&self.around[*at].variable));
+        let (Some(at), None) = (moving.next(), moving.next()) else { return None };
+        let Around { variable, ends: [first, last], declared, .. } = &self.around[at];
+        let is_bound = |around: &Around| {
+            around.low.variables().contains(variable) || around.high.variables().contains(variable)
+        };
+        // Other variables of the construct's have the values of the iteration that they were declared in.
+        let condition = range_of(guard.condition)?;
+        let is_other = |key: Key| self.needed.contains(&key) && !range.contains(&key);
+        let mut uses = self
+            .writer
+            .index
+            .uses_in(&condition)
+            .chain(self.writer.index.uses_in(range))
+            .map(|found| found.key);
+        if self.around[at + 1..].iter().any(is_bound) || uses.any(is_other) {
+            return None;
+        }
+        let is_straight = !matches!(self.operator(guard.condition).as_deref(), Some("==" | "!="));
+        let text = self.writer.expression(&condition, names);
+        let is_not = if guard.holds { "" } else { "!" };
+        let holds = |iteration: &str| {
+            format!("__extension__({{ const long __acc_k = {iteration}; {declared}{is_not}({text}); }})")
+        };
+        let [from, to] = ["__acc_from", "__acc_to"].map(str::to_owned);
+        let narrowed = if is_straight {
+            // It holds on one side of some iteration.
+            let middle = holds("__acc_m");
+            format!(
+                "const int __acc_a = {}, __acc_b = {}; \
+                 if (__acc_a && !__acc_b) {{ long __acc_x = {from}; while ({to} - __acc_x > 1) {{ \
+                 const long __acc_m = __acc_x + ({to} - __acc_x) / 2; if ({middle}) __acc_x = __acc_m; else {to} = __acc_m; }} {to} = __acc_x; }} \
+                 if (!__acc_a && __acc_b) {{ long __acc_x = {to}; while (__acc_x - {from} > 1) {{ \
+                 const long __acc_m = {from} + (__acc_x - {from}) / 2; if ({middle}) __acc_x = __acc_m; else {from} = __acc_m; }} {from} = __acc_x; }} \
+                 if (!__acc_a && !__acc_b) {to} = {from} - 1; ",
+                holds(&from),
+                holds(&to)
+            )
+        } else {
+            format!(
+                "const int __acc_a = {}, __acc_b = {}; {from} += !__acc_a; {to} -= !__acc_b; ",
+                holds(&from),
+                holds(&to)
+            )
+        };
+        Some(format!(
+            "{{ long {from} = {first}, {to} = {last}; {narrowed}\
+             const long __acc_from_ = {from}, __acc_to_ = {to}; {{ const long {first} = __acc_from_, {last} = __acc_to_; \
+             for (int __acc_c = 0; __acc_c < 2 && {first} <= {last}; ++__acc_c) {{ \
+             const long __acc_k = __acc_c ? {last} : {first}; {declared}{inner}}} }} }} "
         ))
     }
 
@@ -179,19 +326,21 @@ impl<'w> Walk<'_, 'w> {
             ">=" => (last, first),
             _ => return None,
         };
-        self.around.push(Around { variable, low, high });
         let mut inner_names = names.clone();
         let heads = [head];
         let counts = self.writer.counts(&heads, names);
         let variables = self.writer.loop_variables(&heads, &numbers(&heads), &mut inner_names);
+        let ends = ["begin", "end"].map(|end| self.writer.fresh("x", end));
+        let [begin, end] = ends.clone();
+        self.around.push(Around { variable, low, high, ends, declared: variables.clone() });
         let inner = self.node(body, &inner_names);
         self.around.pop();
         let inner = inner?;
         let (declared, total) = (counts.declared, counts.total.text);
         Some(format!(
-            "{{ {declared}const long __acc_t = (long)({total}); \
-             for (int __acc_c = 0; __acc_c < 2 && __acc_t > 0; ++__acc_c) {{ \
-             const long __acc_k = __acc_c ? __acc_t - 1 : 0; {variables}{inner}}} }} "
+            "{{ {declared}const long {begin} = 0, {end} = (long)({total}) - 1; \
+             for (int __acc_c = 0; __acc_c < 2 && {begin} <= {end}; ++__acc_c) {{ \
+             const long __acc_k = __acc_c ? {end} : {begin}; {variables}{inner}}} }} "
         ))
     }
 
@@ -213,7 +362,7 @@ impl<'w> Walk<'_, 'w> {
     /// Whether the least and the largest value are at the ends of loops.
     fn check(&self, value: Poly) -> Option<()> {
         let mut ends = vec![value];
-        for Around { variable, low, high } in self.around.iter().rev() {
+        for Around { variable, low, high, .. } in self.around.iter().rev() {
             let mut next = Vec::new();
             for end in ends {
                 next.push(end.with(*variable, low)?);

@@ -25,7 +25,7 @@ use super::room;
 use super::rows::Copied;
 use super::share::{Share, Tiles, numbers};
 use super::slab::{self, Memory};
-use super::slice::Slice;
+use super::slice::{Purpose, Slice};
 use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -65,30 +65,37 @@ impl<'w> Writer<'w> {
     pub fn for_gpus(&mut self, region: &Region<'_, 'w>) -> Written {
         let mut names = region.names.clone();
         let mut gpu = Gpu::new(self, region.assigned, region.sizes, region.body.clone());
-        let private = gpu.writer.private_by_loops(region.directive, &region.body);
+        let mut private = gpu.writer.private_by_loops(region.directive, &region.body);
+        private.extend(region.private.iter().map(|variable| variable.key));
+        let mut text = String::new();
         for found in gpu.writer.index.uses_in(&region.body).map(|found| found.key).collect::<BTreeSet<_>>() {
             let Some(variable) = gpu.writer.index.variable(found).cloned() else { continue };
             if private.contains(&found)
                 || region.body.contains(&found)
                 || names.contains_key(&found)
-                || variable.is_static
+                || gpu.writer.is_on_devices(&variable)
             {
                 continue;
             }
             // It came by value. Each thread calls its own lambda expression, which has no state.
             let is_called = variable.class == Class::Dependent && gpu.is_only_called(&variable, &region.body);
-            if gpu.is_written(&variable, &region.body) && !is_called {
+            if gpu.is_changed_in_parts(&variable, &region.body) {
+                let (name, declared) = gpu.in_memory_of_all(&variable, Levels::NONE);
+                text += &declared;
+                let copied = format!("__builtin_memcpy(&{name}, &{0}, sizeof {0});", variable.path);
+                text += &gpu.by_one(copied, Levels::NONE);
+                names.insert(found, name);
+            } else if gpu.is_written(&variable, &region.body) && !is_called {
                 gpu.registers.push(variable);
             } else if variable.class == Class::Scalar {
                 gpu.uniform.insert(found);
             }
         }
-        let mut text = String::new();
         let at = region.directive.range.start;
         for variable in &region.private {
             text += &gpu.private(variable, at, &region.body, Levels::NONE, &mut names);
         }
-        let first = |slice: &&Slice| slice.at == at && slice.is_first;
+        let first = |slice: &&Slice| slice.at == at && slice.purpose == Purpose::FirstPrivate;
         for slice in gpu.writer.slices.iter().filter(first).cloned().collect::<Vec<_>>() {
             let origin = region.names.get(&slice.key).cloned().unwrap_or_default();
             let name = gpu.slice(&slice, Levels::NONE, &mut names, &mut text);
@@ -97,6 +104,21 @@ impl<'w> Writer<'w> {
         }
         for one in &region.reductions {
             let outer = region.names.get(&one.variable.key).cloned().unwrap_or_default();
+            if let Some(slice) = &one.slice {
+                // Threads of loops have copies, and put them together into what there is around the loops.
+                if slice.at == at && !region.directive.is_loop {
+                    let name = gpu.slice(slice, Levels::NONE, &mut names, &mut text);
+                    text += &gpu.by_one(one.begin(&name, &outer, true), Levels::NONE);
+                }
+                continue;
+            }
+            if !region.directive.is_loop && gpu.is_changed_in_parts(&one.variable, &region.body) {
+                let (name, declared) = gpu.in_memory_of_all(&one.variable, Levels::NONE);
+                text += &declared;
+                text += &gpu.by_one(one.begin(&name, &outer, true), Levels::NONE);
+                names.insert(one.variable.key, name);
+                continue;
+            }
             let name = gpu.writer.fresh("r", &one.variable.name);
             text += &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, true));
             gpu.registers.push(one.variable.clone());
@@ -109,8 +131,10 @@ impl<'w> Writer<'w> {
         if !region.reductions.is_empty() {
             let mut all = String::new();
             for one in &region.reductions {
-                let outer = &region.names[&one.variable.key];
-                all += &one.add_atomically(outer, &names[&one.variable.key]);
+                let (outer, name) = (&region.names[&one.variable.key], &names[&one.variable.key]);
+                if outer != name {
+                    all += &one.add_atomically(outer, name);
+                }
             }
             text += &gpu.by_one(all, Levels::NONE);
         }
@@ -195,6 +219,18 @@ impl<'g, 'w> Gpu<'g, 'w> {
         self.writer.index.uses_in(range).any(|found| found.key == variable.key && found.doing != Doing::Reads)
     }
 
+    /// Whether elements of an array, or of one in an object, are changed, of which a gang has one: what one of its
+    /// threads does the others see.
+    fn is_changed_in_parts(&self, variable: &Variable, range: &Range<usize>) -> bool {
+        self.sizes.scope(Levels::NONE) != Scope::Thread
+            && matches!(variable.class, Class::Array | Class::Record)
+            && self
+                .writer
+                .index
+                .uses_in(range)
+                .any(|found| found.key == variable.key && found.elements != Doing::Reads)
+    }
+
     /// Whether nothing is done to a variable but that it is called as a function.
     fn is_only_called(&self, variable: &Variable, range: &Range<usize>) -> bool {
         let mut uses = self.writer.index.uses_in(range).filter(|found| found.key == variable.key);
@@ -204,7 +240,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
     /// Whether others may see the address of a variable.
     fn is_shared(&self, variable: &Variable, range: &Range<usize>) -> bool {
         let shares = |found: &super::index::Use| {
-            found.key == variable.key && (found.doing == Doing::Shares || self.is_atomic(found))
+            found.key == variable.key
+                && (found.doing == Doing::Shares || found.elements != Doing::Reads || self.is_atomic(found))
         };
         variable.class == Class::Array || self.writer.index.uses_in(range).any(shares)
     }
@@ -301,7 +338,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let place = self.memory.shared.place(*space, format!("copy of '{}'", variable.name));
             text += &self.entered(&directive.range, mode, names, &[variable.key]);
             text += &format!("{element} *const {name} = ({element} *){place}; ");
-            let array = names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            let array = names.get(&variable.key).cloned().unwrap_or_else(|| variable.path.clone());
             let (mut numbers, mut there, mut from) = (String::new(), String::new(), array);
             let mut dimensions = Vec::new();
             for (at, ((_, count), first)) in sections.iter().zip(firsts).enumerate() {
@@ -863,7 +900,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         mode: Levels,
         names: &mut Names,
     ) -> String {
-        let is_own = |slice: &&Slice| slice.at == at && slice.key == variable.key && !slice.is_first;
+        let is_own = |slice: &&Slice| slice.is(Purpose::Private, at, variable.key);
         if let Some(slice) = self.writer.slices.iter().find(is_own).cloned() {
             let mut text = String::new();
             self.slice(&slice, mode, names, &mut text);
@@ -914,7 +951,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             }
         }
         let name_of =
-            |variable: &Variable| names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            |variable: &Variable| names.get(&variable.key).cloned().unwrap_or_else(|| variable.path.clone());
         if wanted.is_empty() {
             return self.wait(mode);
         }
@@ -1084,7 +1121,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let mut names = names.clone();
         let mut copies: Vec<(Reduction, String, String)> = Vec::new();
         for one in reductions {
-            let outer = names.get(&one.variable.key).cloned().unwrap_or_else(|| one.variable.name.clone());
+            let outer = names.get(&one.variable.key).cloned().unwrap_or_else(|| one.variable.path.clone());
+            if let Some(slice) = one.slice.clone() {
+                let name = self.slice(&slice, inner_mode, &mut names, &mut text);
+                let begin = one.begin(&name, &outer, true);
+                text += &self.by_one(begin, inner_mode);
+                text += &self.wait(inner_mode);
+                copies.push((one, outer, name));
+                continue;
+            }
             let name = self.writer.fresh("r", &one.variable.name);
             text +=
                 &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, levels.has(Levels::GANG)));
@@ -1128,9 +1173,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
             inner += &self.private(&variable, directive.range.start, &whole, inner_mode, &mut names);
         }
-        for (one, ..) in &copies {
-            self.registers.push(one.variable.clone());
-        }
+        let in_registers = copies.iter().filter(|(one, ..)| one.slice.is_none());
+        self.registers.extend(in_registers.map(|(one, ..)| one.variable.clone()));
         if threads_part {
             self.since = Since::Nothing;
         }
@@ -1201,6 +1245,12 @@ impl<'g, 'w> Gpu<'g, 'w> {
     /// Puts the copies of a loop's threads together, into what they are copies of.
     fn combined(&mut self, one: &Reduction, outer: &str, name: &str, levels: Levels, mode: Levels) -> String {
         let within = levels & (Levels::WORKER | Levels::VECTOR);
+        if one.slice.is_some() {
+            // All of them are in memory.
+            let text = self.by_one(one.add_atomically(outer, name), mode | levels);
+            self.since = Since::All;
+            return text;
+        }
         // Copies that begin with the same value are no reason to take it twice: see `Reduction::begin`.
         if within.is_empty() || self.sizes.scope(mode) == Scope::Thread {
             let text = one.add_all(outer, name);
@@ -1214,8 +1264,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let add = one.each(|of, element| {
                 let value = of(name);
                 format!(
-                    "{several}for (unsigned __acc_o = 16; __acc_o; __acc_o >>= 1) {{ {element} __acc_v; \
-                     __gangway_acc_shuffle_down(&__acc_v, &{value}, sizeof __acc_v, __acc_o); {} }} ",
+                    "{several}{{ for (unsigned __acc_o = 16; __acc_o; __acc_o >>= 1) {{ {element} __acc_v; \
+                     __gangway_acc_shuffle_down(&__acc_v, &{value}, sizeof __acc_v, __acc_o); {} }} }} ",
                     one.add(&value, "__acc_v")
                 )
             });

@@ -30,6 +30,8 @@ pub struct Use {
     pub range: Range<usize>,
     pub key: Key,
     pub doing: Doing,
+    /// What is done to elements of arrays in it, of which `doing` says that their addresses are read.
+    pub elements: Doing,
 }
 
 /// What kind of object a variable is.
@@ -54,6 +56,8 @@ pub struct Member {
 #[derive(Clone, Debug)]
 pub struct Variable {
     pub name: String,
+    /// The name with the namespaces and classes that it is in: what means it everywhere.
+    pub path: String,
     pub key: Key,
     pub class: Class,
     /// An array whose length is known when the program runs, or that of its rows.
@@ -73,12 +77,16 @@ pub struct Variable {
     pub ty: String,
     /// It lives as long as the program.
     pub is_static: bool,
+    /// Each thread of the host has its own.
+    pub is_thread_local: bool,
     /// Other units of the program do not see it.
     pub is_of_its_unit: bool,
     /// A number that is known when it is compiled: no use needs the variable.
     pub is_constant: bool,
     /// How large it is, if that is known.
     pub space: Option<Space>,
+    /// The array of unknown length at the end of the structure that it is, or leads to.
+    pub flexible: Option<String>,
     /// The numbers that an object consists of, if it consists of nothing else and all can be named.
     pub numbers: Option<Vec<Member>>,
     /// The bytes of its declarator, and of its initialiser behind `=`.
@@ -268,21 +276,56 @@ impl<'u> Walk<'_, 'u> {
         if !self.text[..range.end].ends_with(&name) {
             return;
         }
-        let doing = self.doing(&range);
+        let doing = self.doing(&self.path, &range);
+        let elements = self.doing_to_elements(&range);
         if !self.index.variables.contains_key(&key)
             && let Some(mut found) = variable(declaration, self.text)
         {
             found.key = key;
             self.index.variables.insert(key, found);
         }
-        let found = self.index.uses.entry(range.start).or_insert(Use { range, key, doing });
+        let found = self.index.uses.entry(range.start).or_insert(Use { range, key, doing, elements });
         found.doing = found.doing.max(doing);
+        found.elements = found.elements.max(elements);
     }
 
-    /// What is done to what stands at the end of the path.
-    fn doing(&self, range: &Range<usize>) -> Doing {
+    /// What is done to elements of an array: of what stands at the end of the path, or of a member of that.
+    fn doing_to_elements(&self, range: &Range<usize>) -> Doing {
         let mut inner = range.clone();
-        for node in self.path.iter().rev() {
+        let mut path = &self.path[..];
+        let mut is_element = false;
+        while let Some((node, around)) = path.split_last() {
+            let Some(outer) = range_of(*node) else { return Doing::Shares };
+            let is_chosen = |chosen: &Node<'_>| match chosen.kind() {
+                CXCursor_ArraySubscriptExpr => {
+                    range_of(*chosen).is_some_and(|range| range.start == inner.start)
+                }
+                CXCursor_UnaryOperator => {
+                    range_of(*chosen).is_some_and(|range| self.text[range].starts_with('*'))
+                }
+                _ => false,
+            };
+            match node.kind() {
+                CXCursor_ParenExpr | CXCursor_MemberRefExpr => (inner, path) = (outer, around),
+                // Its address, by which one element is chosen, or which goes elsewhere.
+                CXCursor_UnexposedExpr if outer == inner && is_decay(*node) => {
+                    let Some((chosen, around)) = around.split_last().filter(|(chosen, _)| is_chosen(chosen))
+                    else {
+                        return Doing::Shares;
+                    };
+                    let Some(element) = range_of(*chosen) else { return Doing::Shares };
+                    (inner, path, is_element) = (element, around, true);
+                }
+                _ => break,
+            }
+        }
+        if is_element { self.doing(path, &inner) } else { Doing::Reads }
+    }
+
+    /// What is done to what stands at the end of a path.
+    fn doing(&self, path: &[Node<'u>], range: &Range<usize>) -> Doing {
+        let mut inner = range.clone();
+        for node in path.iter().rev() {
             let Some(outer) = range_of(*node) else { return Doing::Shares };
             match node.kind() {
                 // The value is read, or an array's begin is meant.
@@ -336,6 +379,12 @@ impl<'u> Walk<'_, 'u> {
     }
 }
 
+/// Whether an expression is the address of the first element of the array in it.
+fn is_decay(node: Node<'_>) -> bool {
+    let is_array = |inner: &Node<'_>| class(inner.ty()) == Class::Array;
+    class(node.ty()) == Class::Pointer && node.children().first().is_some_and(is_array)
+}
+
 /// Whether a member belongs to the object at `this` without saying so.
 fn is_implicit(node: Node<'_>) -> bool {
     let is_field = node
@@ -356,9 +405,22 @@ fn class(ty: Type<'_>) -> Class {
             Class::Array
         }
         CXType_Record => Class::Record,
-        CXType_Unexposed | CXType_Dependent | CXType_Invalid => Class::Dependent,
+        // An object of a class template, in the template.
+        CXType_Unexposed if is_class(ty.canonical().declaration()) => Class::Record,
+        CXType_Unexposed | CXType_Dependent | CXType_Invalid | CXType_Auto => Class::Dependent,
         _ => Class::Scalar,
     }
+}
+
+fn is_class(declaration: Node<'_>) -> bool {
+    matches!(
+        declaration.kind(),
+        CXCursor_ClassTemplate
+            | CXCursor_ClassTemplatePartialSpecialization
+            | CXCursor_StructDecl
+            | CXCursor_ClassDecl
+            | CXCursor_UnionDecl
+    )
 }
 
 /// Whether the length of an array, or of those in it, is known only when the program runs.
@@ -425,6 +487,7 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         spelling = format!("__typeof__(&(*(__typeof__({spelling}) *)0)[0])");
     }
     Some(Variable {
+        path: path(node, &name),
         name,
         key,
         class: if is_pointer { Class::Pointer } else { class(ty) },
@@ -437,8 +500,10 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         is_whole: ty.is_integer() && ty.kind() != CXType_Bool,
         ty: spelling,
         is_static: node.is_static(),
+        is_thread_local: node.is_thread_local(),
         is_of_its_unit: node.is_of_its_unit(),
         space: if is_pointer { Some(POINTER) } else { space(ty) },
+        flexible: flexible(if class(ty) == Class::Pointer { ty.canonical().pointee() } else { ty }),
         numbers: if class(ty) == Class::Record { numbers(ty) } else { None },
         is_constant: node.kind() == CXCursor_VarDecl && node.is_constant_number(),
         range,
@@ -451,6 +516,39 @@ const POINTER: Space = Space { bytes: 8, align: 8 };
 
 fn space(ty: Type<'_>) -> Option<Space> {
     Some(Space { bytes: ty.size()?, align: ty.align()?.max(1) })
+}
+
+/// A variable's name with those of the namespaces and classes around it. What is in a template, in a function or has no
+/// name around it is meant by its own.
+fn path(node: Node<'_>, name: &str) -> String {
+    let mut path = name.to_owned();
+    let mut around = node.parent();
+    loop {
+        match around.kind() {
+            CXCursor_Namespace | CXCursor_StructDecl | CXCursor_ClassDecl
+                if !around.name().is_empty() && !around.ty().spelling().contains('<') =>
+            {
+                path = format!("{}::{path}", around.name());
+                around = around.parent();
+            }
+            CXCursor_TranslationUnit if path != name => return format!("::{path}"),
+            CXCursor_LinkageSpec => around = around.parent(),
+            _ => return name.to_owned(),
+        }
+    }
+}
+
+/// The flexible array member of a structure (C17 section 6.7.2.1), also as GCC's array without elements.
+fn flexible(ty: Type<'_>) -> Option<String> {
+    if class(ty) != Class::Record {
+        return None;
+    }
+    let members = ty.canonical().declaration().children();
+    let last = members.into_iter().rfind(|member| member.kind() == CXCursor_FieldDecl)?;
+    let ty = last.ty().canonical();
+    let is_open =
+        ty.kind() == CXType_IncompleteArray || ty.kind() == CXType_ConstantArray && ty.size() == Some(0);
+    is_open.then(|| last.name())
 }
 
 /// The numbers that objects of a class consist of. clang wants no others in reductions.

@@ -121,9 +121,16 @@ pub fn read(directive: &Directive, index: &Index<'_>, text: &str) -> Result<Vec<
 fn group(items: &mut [Item], index: &Index<'_>, text: &str) {
     let whole: Vec<Key> = items.iter().filter(|item| item.is_variable).filter_map(|item| item.key).collect();
     let mut objects: Vec<String> = Vec::new();
-    for item in items.iter_mut().filter(|item| !item.is_variable) {
-        let tokens = crate::lexer::tokens(text[item.object.clone()].as_bytes());
+    for item in items.iter_mut() {
+        let mut tokens = crate::lexer::tokens(text[item.object.clone()].as_bytes());
+        for token in &mut tokens {
+            token.range = token.range.start + item.object.start..token.range.end + item.object.start;
+        }
+        let tokens = with_whole_names(&tokens, index);
         let variable = item.key.and_then(|key| index.variable(key));
+        if item.is_variable && !item.is_before_flexible(variable) {
+            continue;
+        }
         let is_of_this =
             index.this.contains(&item.object.start) || index.implicit_this.contains(&item.object.start);
         let Some(object) = object_of(&tokens, variable, is_of_this) else { continue };
@@ -171,6 +178,8 @@ fn object_of(tokens: &[Token], variable: Option<&Variable>, is_of_this: bool) ->
     let variable = variable?;
     let is_member = rest.iter().any(|token| token.is("."));
     match variable.class {
+        // A structure before its flexible array, as in `p[0:1]`.
+        Class::Pointer if rest.is_empty() => Some(led_to(format!("{}->", base.text), true)),
         Class::Record | Class::Array if is_member => {
             Some(Object { name: base.text.clone(), is_variable: true, is_of_base: true })
         }
@@ -182,6 +191,20 @@ fn object_of(tokens: &[Token], variable: Option<&Variable>, is_of_this: bool) ->
     }
 }
 
+/// Tokens of which those that name a variable at the beginning, with its namespaces and classes, are one.
+pub fn with_whole_names(tokens: &[Token], index: &Index<'_>) -> Vec<Token> {
+    let name = tokens.first().and_then(|first| index.uses.get(&first.range.start)).map(|found| &found.range);
+    let length = name.map_or(0, |name| tokens.iter().take_while(|token| token.range.end <= name.end).count());
+    match tokens.split_at(length) {
+        ([first, .., last], rest) => {
+            let text = tokens[..length].iter().map(|token| &*token.text).collect();
+            let whole = Token { kind: Kind::Identifier, range: first.range.start..last.range.end, text };
+            [&[whole], rest].concat()
+        }
+        _ => tokens.to_vec(),
+    }
+}
+
 impl Item {
     pub fn read(
         kind: &'static str,
@@ -190,6 +213,7 @@ impl Item {
         index: &Index<'_>,
         at: usize,
     ) -> Result<Self, Complaint> {
+        let tokens = &with_whole_names(tokens, index)[..];
         let whole = bytes(tokens).unwrap_or(at..at);
         // Sections stand at the end.
         let mut end = tokens.len();
@@ -217,6 +241,10 @@ impl Item {
             sections.clear();
         }
         sections.reverse();
+        // The object itself is meant.
+        if end == 1 && tokens[0].is("this") && sections.is_empty() {
+            sections.push(Section { first: None, count: Some(Section::ONE) });
+        }
         let object = bytes(&tokens[..end]).unwrap_or(at..at);
         let key = index.uses_in(&object).next().map(|found| found.key);
         let first = tokens.first().filter(|token| token.kind == Kind::Identifier);
@@ -236,6 +264,13 @@ impl Item {
             group: 0,
             is_of_base: false,
         })
+    }
+
+    /// Whether it is a structure without the flexible array at its end: both have to be beside each other.
+    fn is_before_flexible(&self, variable: Option<&Variable>) -> bool {
+        let is_structure =
+            |variable: &Variable| variable.class == Class::Pointer && variable.flexible.is_some();
+        self.sections.len() == 1 && variable.is_some_and(is_structure)
     }
 
     /// What the user wrote, or would have.

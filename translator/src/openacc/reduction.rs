@@ -1,16 +1,25 @@
 //! Reductions (OpenACC 3.3 sections 2.5.15 and 2.9.11): private copies, and how they are put together.
 
+use std::borrow::Cow;
+
 use super::directive::{Directive, bytes};
 use super::index::{Class, Key, Member, Variable};
+use super::items::{Item, with_whole_names};
+use super::room;
+use super::sections::Section;
+use super::slice::{Purpose, Slice};
 use super::writer::Writer;
 use crate::error::Complaint;
-use crate::pragma::split;
 
 /// A variable of a `reduction` clause.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     pub variable: Variable,
     operator: Operator,
+    /// Copies whose length is known when the program runs.
+    pub slice: Option<Slice>,
+    /// The elements of an array that it is about, if not of all: the first, and how many.
+    part: Option<[u64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +39,11 @@ enum Operator {
 pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>, Complaint> {
     let mut found = Vec::new();
     for clause in directive.for_gpus().into_iter().filter(|clause| clause.name == "reduction") {
-        let tokens = clause.tokens.as_deref().unwrap_or_default();
-        let parts = split(tokens, ":");
-        let [operator, list, ..] = parts[..] else { continue };
-        let words: String = operator.iter().map(|token| token.text.as_str()).collect();
+        let Some((words, items)) = clause.reduced() else { continue };
         let operator = Operator::named(&words)
             .ok_or_else(|| Complaint::new(clause.at, format!("`{words}` is no operator of reductions")))?;
-        for item in split(list, ",") {
+        for item in items {
+            let item = &with_whole_names(item, &writer.index)[..];
             let Some(range) = bytes(item) else { continue };
             let refuse = |what: &str| {
                 let message =
@@ -47,10 +54,17 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
             let key = key.or_else(|| named(writer, directive, &item[0].text));
             let variable = key.and_then(|key| writer.index.variable(key)).cloned();
             let variable = variable.ok_or_else(|| refuse("which is no variable"))?;
-            if item.len() > 1 && (variable.class != Class::Array || item.iter().any(|token| token.is("."))) {
+            let read = Item::read("COPY", Vec::new(), item, &writer.index, clause.at)?;
+            if item.len() > 1
+                && (!matches!(variable.class, Class::Array | Class::Pointer)
+                    || item.iter().any(|token| token.is(".")))
+            {
                 return Err(refuse("a part of a variable"));
             }
+            let is_slice =
+                room::section(&read, &variable).map_err(|_| refuse("whose rows lie apart"))?.is_some();
             match variable.class {
+                _ if is_slice => {}
                 Class::Pointer => return Err(refuse("a pointer")),
                 Class::Record if variable.numbers.is_none() => {
                     return Err(refuse("an object that consists not of numbers alone"));
@@ -58,7 +72,16 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
                 _ => {}
             }
             if !found.iter().any(|known: &Reduction| known.variable.key == variable.key) {
-                found.push(Reduction { variable, operator });
+                let is_own =
+                    |slice: &&Slice| slice.is(Purpose::Reduction, directive.range.start, variable.key);
+                let slice = writer.slices.iter().find(is_own).cloned();
+                let part = if is_slice { None } else { part(writer, &read) };
+                let one = Reduction { variable, operator, slice, part };
+                // Lanes would have to take turns.
+                if is_slice && !one.is_atomic(&one.element()) {
+                    return Err(refuse("for whose elements there is no atomic operation"));
+                }
+                found.push(one);
             }
         }
     }
@@ -70,11 +93,19 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
                 continue;
             };
             if !found.iter().any(|known| known.variable.key == *key) {
-                found.push(Reduction { variable: variable.clone(), operator });
+                let variable = variable.clone();
+                found.push(Reduction { variable, operator, slice: None, part: None });
             }
         }
     }
     Ok(found)
+}
+
+/// The elements of a row that a section names with numbers.
+fn part(writer: &Writer<'_>, item: &Item) -> Option<[u64; 2]> {
+    let [Section { first, count: Some(count) }] = &item.sections[..] else { return None };
+    let first = first.as_ref().map_or(Some(0), |first| writer.text[first.clone()].trim().parse().ok())?;
+    Some([first, writer.number(count)?])
 }
 
 /// A variable of around that a construct uses, by its name: clang says nothing of what a clause names that it takes
@@ -84,6 +115,10 @@ fn named(writer: &Writer<'_>, directive: &Directive, name: &str) -> Option<Key> 
     let body = writer.whole(writer.statement(directive).ok()?);
     let uses = writer.index.uses_in(&body).map(|found| found.key).filter(|key| *key < at);
     uses.filter(|key| writer.index.variable(*key).is_some_and(|variable| variable.name == name)).max()
+}
+
+fn is_complex(ty: &str) -> bool {
+    ty.contains("_Complex")
 }
 
 impl Operator {
@@ -105,10 +140,15 @@ impl Operator {
 
 impl Reduction {
     /// The type of an element, or of the variable.
-    fn element(&self) -> &str {
+    fn element(&self) -> Cow<'_, str> {
+        let ty = self.variable.ty.as_str();
         match self.variable.class {
-            Class::Array => self.variable.ty.split('[').next().unwrap_or_default().trim(),
-            _ => &self.variable.ty,
+            Class::Array => ty.split('[').next().unwrap_or_default().trim().into(),
+            Class::Pointer => match ty.strip_suffix('*') {
+                Some(element) => element.trim().into(),
+                None => format!("__typeof__(*({ty})0)").into(),
+            },
+            _ => ty.into(),
         }
     }
 
@@ -124,36 +164,50 @@ impl Reduction {
                 members.iter().map(|Member { path, ty }| write(&|name| format!("{name}{path}"), ty));
             return written.collect();
         }
-        let element = self.element();
+        let element = &*self.element();
+        if let Some(Slice { low, length, .. }) = &self.slice {
+            let text = write(&|name| format!("{name}[{low} + (long)__acc_e]"), element);
+            return format!(
+                "{{ for (unsigned long __acc_e = 0; __acc_e < {length}; ++__acc_e) {{ {text} }} }}"
+            );
+        }
         if self.variable.class != Class::Array {
             return write(&|name| name.to_owned(), element);
         }
         let text = write(&|name| format!("(({element} *)&{name})[__acc_e]"), element);
-        let ty = &self.variable.ty;
-        format!(
-            "for (unsigned long __acc_e = 0; __acc_e < sizeof(__typeof__({ty})) / sizeof({element}); ++__acc_e) {{ {text} }}"
-        )
+        let (first, behind) = match self.part {
+            Some([first, count]) => (first, (first + count).to_string()),
+            None => (0, format!("sizeof(__typeof__({})) / sizeof({element})", self.variable.ty)),
+        };
+        format!("{{ for (unsigned long __acc_e = {first}; __acc_e < {behind}; ++__acc_e) {{ {text} }} }}")
     }
 
     /// Gives a copy its first value; `outer` is what it is a copy of, which other gangs may be changing if it is
     /// `shared`.
     pub fn begin(&self, name: &str, outer: &str, shared: bool) -> String {
-        self.each(|of, element| {
-            let first = match self.operator {
-                Operator::Add | Operator::Or | Operator::Xor | Operator::LogicalOr => "0".to_owned(),
-                Operator::Multiply | Operator::LogicalAnd => "1".to_owned(),
-                Operator::And => format!("({element})~0ull"),
-                // It changes nothing to take a value twice.
-                Operator::Max | Operator::Min if shared => format!("__gangway_acc_read({})", of(outer)),
-                Operator::Max | Operator::Min => of(outer),
-            };
-            format!("{} = {first};", of(name))
-        })
+        // What the section leaves out is read all the same.
+        let others = if self.part.is_some() {
+            format!("__builtin_memcpy(&{name}, &{outer}, sizeof {name}); ")
+        } else {
+            String::new()
+        };
+        others
+            + &self.each(|of, element| {
+                let first = match self.operator {
+                    Operator::Add | Operator::Or | Operator::Xor | Operator::LogicalOr => "0".to_owned(),
+                    Operator::Multiply | Operator::LogicalAnd => "1".to_owned(),
+                    Operator::And => format!("({element})~0ull"),
+                    // It changes nothing to take a value twice.
+                    Operator::Max | Operator::Min if shared => format!("__gangway_acc_read({})", of(outer)),
+                    Operator::Max | Operator::Min => of(outer),
+                };
+                format!("{} = {first};", of(name))
+            })
     }
 
     /// Whether a copy begins with the value that it is a copy of.
     pub const fn begins_with_outer(&self) -> bool {
-        matches!(self.operator, Operator::Max | Operator::Min)
+        self.part.is_some() || matches!(self.operator, Operator::Max | Operator::Min)
     }
 
     /// Two elements put together.
@@ -181,15 +235,26 @@ impl Reduction {
         self.each(|of, _| self.add(&of(into), &of(value)))
     }
 
-    /// The same of logic where several threads do it at once.
+    /// The same of logic where several threads do it at once: one of them may decide it. If none does, the result is
+    /// 0 or 1 all the same, also where the variable has had another value (section 2.9.11: it is combined, too).
     fn add_truth(&self, into: &str, value: &str) -> String {
         let (is_not, truth) = if self.operator == Operator::LogicalAnd { ("!", 0) } else { ("", 1) };
-        format!("if ({is_not}{value}) {{\n#pragma omp atomic write\n{into} = {truth};\n}}")
+        format!(
+            "if ({is_not}{value}) {{\n#pragma omp atomic write\n{into} = {truth};\n}} else __gangway_acc_normalise({into})"
+        )
+    }
+
+    /// Whether there is an atomic operation for it.
+    fn is_atomic(&self, ty: &str) -> bool {
+        match self.operator {
+            Operator::Add if is_complex(ty) => true,
+            Operator::LogicalAnd | Operator::LogicalOr => !is_complex(ty),
+            _ => !is_complex(ty) && !matches!(ty, "_Bool" | "bool"),
+        }
     }
 
     /// The same where several threads do it at once.
     pub fn add_atomically(&self, into: &str, value: &str) -> String {
-        let is_complex = |ty: &str| ty.contains("_Complex");
         self.each(|of, ty| {
             let (into, value) = (of(into), of(value));
             match self.operator {
@@ -200,7 +265,7 @@ impl Reduction {
                 Operator::LogicalAnd | Operator::LogicalOr if !is_complex(ty) => {
                     self.add_truth(&into, &value)
                 }
-                _ if is_complex(ty) || matches!(ty, "_Bool" | "bool") => {
+                _ if !self.is_atomic(ty) => {
                     format!("__gangway_acc_alone({})", self.add(&into, &value))
                 }
                 Operator::Max => {

@@ -6,17 +6,19 @@ use std::ops::Range;
 use super::directive::{Clause, Directive, Name, bytes};
 use super::extent::Extent;
 use super::header;
-use super::index::{Class, Doing, Key, Rows, Variable, range_of};
+use super::index::{Class, Doing, Key, Rows, Use, Variable, range_of};
 use super::items::{self, Item};
 use super::mode::{self, Sizes, WARP};
 use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
 use super::room::{self, Slices};
 use super::rows;
+use super::slice::{Purpose, Slice};
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
 use crate::error::Complaint;
-use crate::lexer::{Kind, Token, tokens};
+use crate::lexer::tokens;
+use crate::pragma::closing;
 
 /// Lanes of a worker where no clause says how many: a warp where workers have loops of their own, more
 /// where all lanes of a gang share one loop.
@@ -106,7 +108,7 @@ impl<'w> Writer<'w> {
         let is_in_order = directive.is_loop
             && self.iterations(directive, nest::independent(directive)) == Iterations::InOrder
             && assigned.levels.get(&directive.range.start).is_none_or(|levels| levels.is_empty());
-        let gangs_reduced = self.reductions_of_gangs(directive, &assigned, &reductions)?;
+        let mut gangs_reduced = self.reductions_of_gangs(directive, &assigned, &reductions)?;
         let gangs = match value("num_gangs", "gang") {
             _ if single || is_in_order => ["1"; 3].map(str::to_owned),
             Some(first) => self.said_gangs(directive, first, names),
@@ -139,6 +141,11 @@ impl<'w> Writer<'w> {
             None => String::new(),
             Some(slices) => found.make_room(self, slices, directive.range.start),
         };
+        for one in &mut gangs_reduced {
+            let key = one.variable.key;
+            let is_own = |slice: &&Slice| slice.purpose == Purpose::Reduction && slice.key == key;
+            one.slice = self.slices.iter().find(is_own).cloned();
+        }
         let (declared, count) = self.items(&found.items, names)?;
         let before = std::mem::take(&mut found.before);
         let waits = self.waits(directive, names);
@@ -499,7 +506,7 @@ impl<'w> Writer<'w> {
         outer: &Names,
     ) -> Result<Reaching, Complaint> {
         let mut explicit = items::read(directive, &self.index, self.text)?;
-        explicit.extend(self.origins(directive)?);
+        explicit.extend(self.origins(directive, body, &explicit)?);
         let defaults = directive.clause("default").and_then(|clause| clause.tokens.as_deref()?.first());
         let default_none = defaults.is_some_and(|token| token.is("none"));
         let default_present = defaults.is_some_and(|token| token.is("present"));
@@ -534,7 +541,9 @@ impl<'w> Writer<'w> {
             }
             let group = group_of(Some(variable.key), &explicit);
             let is_named = group > 0 && self.uses_only(variable.key, &explicit, body);
-            self.implicit_object(variable, (group, is_named), directive, &mut reaching, outer);
+            let is_pointer = variable.class == Class::Pointer;
+            let element = if is_pointer { self.only_element(variable.key, &explicit, body) } else { None };
+            self.implicit_object(variable, (group, is_named), element, directive, &mut reaching, outer);
         }
         for item in explicit.iter().filter(|item| item.kind != "DEVICEPTR") {
             let at = reaching.items.len();
@@ -547,9 +556,14 @@ impl<'w> Writer<'w> {
             if !captured.iter().any(|known| known.key == variable.key) {
                 continue;
             }
-            let is_pointee = variable.class == Class::Pointer
-                && (!item.sections.is_empty() || matches!(item.kind, "PRESENT" | "NO_CREATE" | "ATTACH"));
+            // In a template it may be an array.
+            let is_pointee = variable.class == Class::Dependent && !item.sections.is_empty()
+                || variable.class == Class::Pointer
+                    && (!item.sections.is_empty() || matches!(item.kind, "PRESENT" | "NO_CREATE" | "ATTACH"));
             self.bind(&variable, is_pointee, at, &mut reaching, outer);
+        }
+        for variable in captured {
+            reaching.items.extend(self.flexible(variable, &explicit, body, outer)?);
         }
         for variable in captured {
             if reaching.bound.contains(&variable.key) {
@@ -580,7 +594,7 @@ impl<'w> Writer<'w> {
                         self.elements.insert(elements.clone(), rows.depth);
                         reaching.names.insert(variable.key, elements);
                     }
-                    _ => reaching.first_private.push(object),
+                    _ => self.by_value(variable, body, &mut reaching, object)?,
                 }
                 continue;
             }
@@ -592,7 +606,8 @@ impl<'w> Writer<'w> {
             let is_itself = self.visible_pointers.contains(&variable.key) && self.is_written(variable, body);
             let by_value = !is_copied && matches!(variable.class, Class::Scalar | Class::Dependent);
             if by_value {
-                reaching.first_private.push(host_name(variable, outer));
+                reaching.before += &self.no_object(variable, body);
+                self.by_value(variable, body, &mut reaching, host_name(variable, outer))?;
             } else if variable.class == Class::Pointer && !is_reduced && !is_itself {
                 let at = reaching.items.len();
                 let name = host_name(variable, outer);
@@ -637,26 +652,139 @@ impl<'w> Writer<'w> {
         Ok(reaching)
     }
 
+    /// In a template nobody knows yet whether a variable is an object, which would come back if no clause names it
+    /// (section 2.6.2): then the compiler says so.
+    fn no_object(&self, variable: &Variable, body: &Range<usize>) -> String {
+        let is_changed =
+            self.index.uses_in(body).any(|found| found.key == variable.key && found.doing == Doing::Writes);
+        if variable.class != Class::Dependent || !is_changed {
+            return String::new();
+        }
+        let name = &variable.name;
+        format!(
+            "_Static_assert(!__is_class(__typeof__({name})) && !__is_union(__typeof__({name})), \
+             \"`{name}` is an object here, which the construct changes: name it in a data clause, as in copy({name})\"); "
+        )
+    }
+
+    /// A variable of which each gang has a copy. OpenMP passes none that belongs to a thread: a variable beside it does.
+    fn by_value(
+        &mut self,
+        variable: &Variable,
+        body: &Range<usize>,
+        reaching: &mut Reaching,
+        object: String,
+    ) -> Result<(), Complaint> {
+        if !variable.is_thread_local {
+            reaching.first_private.push(object);
+            return Ok(());
+        }
+        let written =
+            self.index.uses_in(body).find(|found| found.key == variable.key && found.doing != Doing::Reads);
+        if let Some(found) = written {
+            let message = format!(
+                "`{object}` belongs to a thread of the host, and the construct changes it: a data clause has to bring it to the \
+                 device, as in copy({object})"
+            );
+            return Err(Complaint::new(found.range.start, message));
+        }
+        let name = self.fresh("m", &variable.name);
+        reaching.declarations.push(format!("const __typeof__({}) {name} = {object}; ", variable.ty));
+        reaching.first_private.push(name.clone());
+        reaching.names.insert(variable.key, name);
+        Ok(())
+    }
+
+    /// The flexible array that a construct uses: it has to stand behind the structure on the device, too. Where it is not
+    /// there the construct cannot have brought the structure alone.
+    fn flexible(
+        &self,
+        variable: &Variable,
+        explicit: &[Item],
+        body: &Range<usize>,
+        outer: &Names,
+    ) -> Result<Option<Item>, Complaint> {
+        let Some(member) = &variable.flexible else { return Ok(None) };
+        let is_used = |found: &Use| {
+            let rest = tokens(self.text[found.range.end..body.end].lines().next().unwrap_or("").as_bytes());
+            let by = if variable.class == Class::Pointer { "->" } else { "." };
+            found.key == variable.key && rest.len() > 1 && rest[0].is(by) && rest[1].is(member)
+        };
+        let Some(found) = self.index.uses_in(body).find(|found| is_used(found)) else { return Ok(None) };
+        let name = host_name(variable, outer);
+        if variable.class != Class::Pointer {
+            let message = format!(
+                "`{}.{member}` is a flexible array, which no data clause brings to a device with the variable: use a pointer to it",
+                variable.name
+            );
+            return Err(Complaint::new(found.range.start, message));
+        }
+        let mut of_it = explicit.iter().filter(|item| item.key == Some(variable.key));
+        let brings = |item: &Item| matches!(item.kind, "COPY" | "COPYIN" | "COPYOUT" | "CREATE");
+        let mut item = implicit("FLEXIBLE", found.range.start, Some(variable), format!("{name}->{member}"));
+        if !of_it.clone().any(|item| item.is_variable && brings(item)) || of_it.any(|item| !item.is_variable)
+        {
+            item.flags.push("IF_PRESENT");
+        }
+        let before = format!("__builtin_offsetof(__typeof__(*{name}), {member})");
+        item.room =
+            Some([format!("sizeof(*{name}) - {before} + sizeof({name}->{member}[0])"), "0".to_owned()]);
+        Ok(Some(item))
+    }
+
     /// Whether a construct uses nothing of a variable, or of what it leads to, but members that clauses name.
     fn uses_only(&self, key: Key, explicit: &[Item], body: &Range<usize>) -> bool {
-        // A subscript may have another value in the construct.
-        let is_same = |member: &Vec<Token>| {
-            member.windows(2).all(|pair| !pair[0].is("[") || pair[1].kind == Kind::Number)
-        };
         let named: Vec<_> = explicit
             .iter()
-            .filter(|item| item.key == Some(key) && item.is_of_base)
-            .map(|item| tokens(self.text[item.object.clone()].as_bytes()))
-            .filter(is_same)
-            .collect();
-        self.index.uses_in(body).filter(|found| found.key == key).all(|found| {
-            named.iter().any(|member| {
-                let rest = &self.text.as_bytes()[found.range.start..body.end];
-                let used = tokens(&rest[..rest.iter().position(|byte| *byte == b';').unwrap_or(rest.len())]);
-                used.len() >= member.len()
-                    && used.iter().zip(member).all(|(one, other)| one.text == other.text)
+            .filter(|item| {
+                item.key == Some(key) && item.is_of_base && self.is_settled(&item.object, key, body)
             })
-        })
+            .map(|item| item.object.clone())
+            .collect();
+        self.index
+            .uses_in(body)
+            .filter(|found| found.key == key)
+            .all(|found| named.iter().any(|member| self.begins_with(found.range.start..body.end, member)))
+    }
+
+    /// The subscript of the one element that clauses and a construct use of what a pointer leads to.
+    fn only_element(&self, key: Key, explicit: &[Item], body: &Range<usize>) -> Option<Range<usize>> {
+        let mut of_it = explicit.iter().filter(|item| item.key == Some(key)).map(|item| &item.object);
+        let first = of_it.next()?;
+        let all = tokens(self.text[first.clone()].as_bytes());
+        let close =
+            all.get(1).filter(|open| open.is("[")).and_then(|_| closing(&all[1..])).map(|close| close + 1)?;
+        let element = first.start..first.start + all[close].range.end;
+        let uses = self.index.uses_in(body).filter(|found| found.key == key);
+        let is_it = |begin: usize, end: usize| self.begins_with(begin..end, &element);
+        let is_only = of_it.all(|object| is_it(object.start, object.end))
+            && uses.map(|found| found.range.start).all(|begin| is_it(begin, body.end))
+            && self.is_settled(&element, key, body);
+        is_only.then(|| first.start + all[1].range.end..first.start + all[close].range.start)
+    }
+
+    /// Whether the subscripts of a list item have the same values in the construct as before it.
+    fn is_settled(&self, item: &Range<usize>, base: Key, body: &Range<usize>) -> bool {
+        let calls = self.index.calls.iter().any(|call| item.contains(&call.range.start));
+        !calls
+            && self.index.uses_in(item).filter(|found| found.key != base).all(|found| {
+                let variable = self.index.variable(found.key);
+                variable.is_some_and(|variable| {
+                    variable.class == Class::Scalar && !variable.is_static && !self.is_written(variable, body)
+                })
+            })
+    }
+
+    /// Whether a text begins with what a list item says, of the same variables.
+    fn begins_with(&self, text: Range<usize>, item: &Range<usize>) -> bool {
+        let words = tokens(self.text[item.clone()].as_bytes());
+        let rest = self.text[text.clone()].split(';').next().unwrap_or_default();
+        let used = tokens(rest.as_bytes());
+        let Some(last) = words.len().checked_sub(1).and_then(|last| used.get(last)) else { return false };
+        let keys =
+            |range: Range<usize>| self.index.uses_in(&range).map(|found| found.key).collect::<Vec<_>>();
+        used.iter().zip(&words).all(|(one, other)| one.text == other.text)
+            && keys(text.start..text.start + last.range.end) == keys(item.clone())
     }
 
     /// The object that a clause names a part of: all of it is on the device then, unless the construct uses no more of
@@ -665,6 +793,7 @@ impl<'w> Writer<'w> {
         &mut self,
         variable: &Variable,
         (group, is_named): (u32, bool),
+        element: Option<Range<usize>>,
         directive: &Directive,
         reaching: &mut Reaching,
         outer: &Names,
@@ -672,10 +801,17 @@ impl<'w> Writer<'w> {
         let at = reaching.items.len();
         let is_pointer = variable.class == Class::Pointer;
         let name = host_name(variable, outer);
-        let spelled = if is_pointer { format!("*{name}") } else { name };
+        let spelled = match element {
+            Some(subscript) => format!("{name}[{}]", self.expression(&subscript, outer)),
+            None if is_pointer => format!("*{name}"),
+            None => name,
+        };
         let mut item = implicit("COPY", directive.range.start, Some(variable), spelled);
         // Its members may be on the device already, and it not.
         item.flags.push("OBJECT");
+        if variable.flexible.is_some() {
+            item.flags.push("OPEN_END");
+        }
         if is_named {
             item.flags.push("NAMED");
         }
@@ -712,8 +848,8 @@ impl<'w> Writer<'w> {
         }
         // clang cannot pass a pointer to an array of unknown length: its first element does as well.
         let is_pointee = is_pointee || variable.is_vla;
-        let address = match (is_pointee, variable.is_vla) {
-            (_, true) => format!("&{object}[0]"),
+        let address = match (is_pointee, variable.is_vla || variable.class == Class::Dependent) {
+            (true, true) => format!("&{object}[0]"),
             (true, _) => object,
             _ => format!("&{object}"),
         };
@@ -744,7 +880,7 @@ fn most_workers(lanes: Option<u64>) -> u64 {
 
 /// The name of a variable outside of the construct.
 fn host_name(variable: &Variable, outer: &Names) -> String {
-    outer.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone())
+    outer.get(&variable.key).cloned().unwrap_or_else(|| variable.path.clone())
 }
 
 /// The number of an object of which items are members: of a variable or of what it leads to, or of `this`.

@@ -8,7 +8,7 @@ use super::index::{Class, Variable};
 use super::items::Item;
 use super::nest::{Assigned, Levels};
 use super::sections::Section;
-use super::slice::{OWN, Slice};
+use super::slice::{OWN, Purpose, Slice};
 use super::writer::{Names, Writer};
 use crate::error::Complaint;
 
@@ -28,7 +28,7 @@ pub const ROOM: &str = "__acc_room";
 pub const ROOM_ON_DEVICE: &str = "__acc_room_there";
 
 /// Whether a clause's item is such a copy.
-fn section<'i>(item: &'i Item, variable: &Variable) -> Result<Option<Option<&'i Section>>, Complaint> {
+pub fn section<'i>(item: &'i Item, variable: &Variable) -> Result<Option<Option<&'i Section>>, Complaint> {
     let wrong = || Complaint::new(item.at, "a private copy of rows that lie apart is not translated");
     match (&item.sections[..], variable.class) {
         ([], Class::Array) if variable.is_vla && variable.rows.is_none() => Ok(Some(None)),
@@ -40,15 +40,19 @@ fn section<'i>(item: &'i Item, variable: &Variable) -> Result<Option<Option<&'i 
 }
 
 impl Writer<'_> {
-    /// The copies of known kind that a directive's clauses of a name ask for.
+    /// The copies of such kind that a directive's clauses ask for.
     fn sections(
         &self,
         directive: &Directive,
-        name: &str,
+        purpose: Purpose,
     ) -> Result<Vec<(Variable, Item, Option<Section>)>, Complaint> {
         let mut found = Vec::new();
-        for clause in directive.for_gpus().into_iter().filter(|clause| clause.name == name) {
-            for tokens in clause.items() {
+        for clause in directive.for_gpus().into_iter().filter(|clause| clause.name == purpose.clause()) {
+            let items = match purpose {
+                Purpose::Reduction => clause.reduced().map(|(_, items)| items).unwrap_or_default(),
+                _ => clause.items(),
+            };
+            for tokens in items {
                 let item = Item::read("COPYIN", Vec::new(), tokens, &self.index, clause.at)?;
                 let Some(variable) = item.key.and_then(|key| self.index.variable(key)) else { continue };
                 if let Some(section) = section(&item, variable)? {
@@ -60,20 +64,41 @@ impl Writer<'_> {
         Ok(found)
     }
 
-    /// What copies begin with has to be on the device: items for that.
-    pub fn origins(&self, directive: &Directive) -> Result<Vec<Item>, Complaint> {
-        Ok(self.sections(directive, "firstprivate")?.into_iter().map(|(_, item, _)| item).collect())
+    /// What copies begin with has to be on the device, and what they are put together into: items for that, which
+    /// are not named by others.
+    pub fn origins(
+        &self,
+        directive: &Directive,
+        body: &Range<usize>,
+        explicit: &[Item],
+    ) -> Result<Vec<Item>, Complaint> {
+        let first = self.sections(directive, Purpose::FirstPrivate)?;
+        let mut items: Vec<Item> = first.into_iter().map(|(_, item, _)| item).collect();
+        for one in [directive].into_iter().chain(self.loops_in(body)) {
+            for (_, item, _) in self.sections(one, Purpose::Reduction)? {
+                let is_known = |known: &Item| known.key == item.key;
+                if !explicit.iter().any(is_known) && !items.iter().any(is_known) {
+                    // The result is copied back (section 2.5.15).
+                    items.push(Item { kind: "COPY", ..item });
+                }
+            }
+        }
+        Ok(items)
+    }
+
+    fn loops_in(&self, body: &Range<usize>) -> impl Iterator<Item = &Directive> {
+        self.source.directives.iter().filter(|one| one.is_loop && body.contains(&one.range.start))
     }
 
     /// Such copies in a routine, for which nobody has made room.
     pub fn check_no_slices(&self, directive: &Directive) -> Result<(), Complaint> {
-        match self.sections(directive, "private")?.first() {
-            Some((_, item, _)) => Err(Complaint::new(
-                item.at,
-                "a private copy whose length is known when the program runs is not translated in a routine",
-            )),
-            None => Ok(()),
+        for purpose in [Purpose::Private, Purpose::Reduction] {
+            if let Some((_, item, _)) = self.sections(directive, purpose)?.first() {
+                let message = "a private copy whose length is known when the program runs is not translated in a routine";
+                return Err(Complaint::new(item.at, message));
+            }
         }
+        Ok(())
     }
 
     /// The copies of a construct and of the loops in it. `workers` and `lanes` are the most that there are.
@@ -85,15 +110,12 @@ impl Writer<'_> {
         names: &Names,
         [workers, lanes]: [&str; 2],
     ) -> Result<Option<Slices>, Complaint> {
-        let inside = self.source.directives.iter().filter(|one| body.contains(&one.range.start));
-        let loops: Vec<&Directive> = inside.filter(|one| one.is_loop).collect();
         let mut asked = Vec::new();
-        for (one, name) in [(directive, "private"), (directive, "firstprivate")]
-            .into_iter()
-            .chain(loops.into_iter().map(|one| (one, "private")))
-        {
-            for found in self.sections(one, name)? {
-                asked.push((one.range.start, name == "firstprivate", found));
+        for one in [directive].into_iter().chain(self.loops_in(body)) {
+            for purpose in Purpose::ALL {
+                for found in self.sections(one, purpose)? {
+                    asked.push((one.range.start, purpose, found));
+                }
             }
         }
         if asked.is_empty() {
@@ -101,10 +123,15 @@ impl Writer<'_> {
         }
         let (mut all, mut declared, mut passed) = (Vec::new(), String::new(), Vec::new());
         let mut end = "0".to_owned();
-        for (at, is_first, (variable, item, section)) in asked {
+        for (at, purpose, (variable, item, section)) in asked {
             let inner = self.index.uses_in(&item.whole).find(|found| body.contains(&found.key));
             if let Some(found) = inner {
-                let message = "the length of a private copy has to be known where the construct begins";
+                let message = match found.key == variable.key {
+                    true => {
+                        "a pointer of which a clause names a section has to be declared before the construct"
+                    }
+                    false => "the length of a private copy has to be known where the construct begins",
+                };
                 return Err(Complaint::new(found.range.start, message));
             }
             let copies = match self.levels_around(at, assigned) {
@@ -114,7 +141,7 @@ impl Writer<'_> {
                 levels if levels.has(Levels::WORKER) => format!("(unsigned long)({workers})"),
                 _ => "1".to_owned(),
             };
-            let object = names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            let object = names.get(&variable.key).cloned().unwrap_or_else(|| variable.path.clone());
             let stem = self.fresh("n", &variable.name);
             let [low, length, bytes, offset] =
                 ["low", "length", "bytes", "offset"].map(|what| format!("{stem}_{what}"));
@@ -133,7 +160,7 @@ impl Writer<'_> {
             );
             end = format!("{offset} + {bytes} * {copies}");
             passed.extend([low.clone(), length.clone(), bytes.clone(), offset.clone()]);
-            all.push(Slice { key: variable.key, at, is_first, object, low, length, bytes, offset });
+            all.push(Slice { key: variable.key, at, purpose, object, low, length, bytes, offset });
         }
         declared += &format!(
             "const unsigned long __acc_own_bytes = {end}; \

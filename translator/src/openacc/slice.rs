@@ -1,5 +1,6 @@
 //! Private copies whose length is known when the program runs: of a section that a pointer leads to
-//! (`private(p[0:n])`), and of an array such as `double a[n]` (OpenACC 3.3 sections 2.5.12 and 2.9.10).
+//! (`private(p[0:n])`, `reduction(+: p[0:n])`), and of an array such as `double a[n]` (OpenACC 3.3 sections 2.5.12,
+//! 2.5.15 and 2.9.10).
 //!
 //! On GPUs they are in device memory that the construct has for itself, of which each gang takes a part while
 //! it runs ([`super::slab`] does so with copies of known length). On processors they are from the heap.
@@ -7,14 +8,36 @@
 use super::index::Key;
 use super::nest::Levels;
 
+/// What copies are for: the clause that asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Private,
+    /// They begin with what the item has.
+    FirstPrivate,
+    /// They are put together.
+    Reduction,
+}
+
+impl Purpose {
+    pub const ALL: [Self; 3] = [Self::Private, Self::FirstPrivate, Self::Reduction];
+
+    /// The name of the clause.
+    pub const fn clause(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::FirstPrivate => "firstprivate",
+            Self::Reduction => "reduction",
+        }
+    }
+}
+
 /// A clause's item of which each gang, worker or lane has a copy.
 #[derive(Clone, Debug)]
 pub struct Slice {
     pub key: Key,
     /// The directive that it is private to.
     pub at: usize,
-    /// Copies begin with what the item has.
-    pub is_first: bool,
+    pub purpose: Purpose,
     /// The variable, as the host has it.
     pub object: String,
     /// Names of numbers: the first element, the elements, the bytes of a copy, and where those of a gang begin.
@@ -28,6 +51,11 @@ pub struct Slice {
 pub const OWN: &str = "__acc_own_room";
 
 impl Slice {
+    /// Whether it is what a clause of the directive at a byte asks for a variable.
+    pub fn is(&self, purpose: Purpose, at: usize, key: Key) -> bool {
+        self.purpose == purpose && self.at == at && self.key == key
+    }
+
     /// The declaration of a thread's copy on a GPU, under a name.
     pub fn on_gpu(&self, name: &str, mode: Levels) -> String {
         let Self { object, low, bytes, offset, .. } = self;
@@ -48,9 +76,9 @@ impl Slice {
     pub fn filled_on_gpu(&self, name: &str, origin: &str) -> String {
         let Self { low, length, .. } = self;
         format!(
-            "for (unsigned long __acc_k = __gangway_acc_worker() * __gangway_acc_lanes() + __gangway_acc_lane(); \
+            "{{ for (unsigned long __acc_k = __gangway_acc_worker() * __gangway_acc_lanes() + __gangway_acc_lane(); \
              __acc_k < {length}; __acc_k += __gangway_acc_workers() * __gangway_acc_lanes()) \
-             {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; "
+             {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; }} "
         )
     }
 
@@ -60,8 +88,8 @@ impl Slice {
         let ty = format!("__typeof__(&{object}[0])");
         let filled = origin.map_or(String::new(), |origin| {
             format!(
-                "for (unsigned long __acc_k = 0; __acc_k < {length}; ++__acc_k) \
-                 {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; "
+                "{{ for (unsigned long __acc_k = 0; __acc_k < {length}; ++__acc_k) \
+                 {name}[{low} + (long)__acc_k] = {origin}[{low} + (long)__acc_k]; }} "
             )
         });
         format!(

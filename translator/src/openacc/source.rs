@@ -42,7 +42,7 @@ impl Source {
     pub fn read(arguments: &[Vec<u8>], is_cxx: bool) -> Result<Self, Error> {
         let [id, size] = PLACES;
         let text = preprocessed(arguments, &["-E", "-dD", "-fopenacc", id, size], None)?;
-        let (text, lines) = without_definitions(&text);
+        let (text, lines) = without_definitions(&without_digraphs(text));
         let plain = with_places(with_what_is_meant(&expanded(&arguments[0], is_cxx, text, lines)?), is_cxx);
         let lines = Self { markers: markers(&plain), text: plain, directives: Vec::new(), plain: None };
         let text = super::kernels::with_loops(&lines.text, &|at| lines.marker(at));
@@ -98,6 +98,27 @@ impl Source {
         let (file, line) = self.presumed(complaint.at);
         Error::Source { file: file.into(), line, message: complaint.message.clone() }
     }
+}
+
+/// The text with brackets in the place of their digraphs, which nothing else has to know then.
+fn without_digraphs(text: String) -> String {
+    const DIGRAPHS: [(&str, &str, &str); 4] =
+        [("<", ":", "["), (":", ">", "]"), ("<", "%", "{"), ("%", ">", "}")];
+    if !["<:", ":>", "<%", "%>"].iter().any(|digraph| text.contains(digraph)) {
+        return text;
+    }
+    let tokens = lexer::tokens(text.as_bytes());
+    let (mut result, mut from) = (String::with_capacity(text.len()), 0);
+    for pair in tokens.windows(2).filter(|pair| pair[0].range.end == pair[1].range.start) {
+        let is = |(one, other, _): &&(&str, &str, &str)| pair[0].is(one) && pair[1].is(other);
+        if let Some((.., bracket)) = DIGRAPHS.iter().find(is).filter(|_| from <= pair[0].range.start) {
+            result.push_str(&text[from..pair[0].range.start]);
+            result.push_str(bracket);
+            from = pair[1].range.end;
+        }
+    }
+    result.push_str(&text[from..]);
+    result
 }
 
 /// What a call of the preprocessor writes.

@@ -111,6 +111,9 @@ pub mod kind {
     pub const SUPPOSED_COPY: u32 = 14;
     /// The same, of what it does not write.
     pub const SUPPOSED_COPYIN: u32 = 15;
+    /// No item, but the first bytes of a flexible array that the construct uses: these have to stand on the device behind
+    /// the structure, unless [`super::flag::IF_PRESENT`] says that they may be nowhere.
+    pub const FLEXIBLE: u32 = 16;
 }
 
 /// What else a clause says.
@@ -129,7 +132,9 @@ pub mod flag {
     /// construct's clauses name members; 0: none.
     pub const OBJECT_SHIFT: u32 = 8;
     /// The bits of that number.
-    pub const OBJECT_BITS: u32 = 0xf_ffff;
+    pub const OBJECT_BITS: u32 = 0x7_ffff;
+    /// An object is a structure that ends with a flexible array: what follows is no further element.
+    pub const OPEN_END: u32 = 1 << 27;
     /// The item has several dimensions, of which something may be between the parts that are meant. `device` leads to
     /// them, outer ones first, each a [`Dimension`](crate::section::Dimension) without an offset; behind them is one
     /// without a stride.

@@ -13,14 +13,17 @@ use gangway_frontend::host::Host;
 use gangway_frontend::words::Words as _;
 use gangway_openacc::device_type::SYNC;
 use gangway_openacc::failure;
-use gangway_openacc::present::Parts;
+use gangway_openacc::present::{self, Parts};
 use gangway_openacc::profiling::{self, Event, Scope};
 use gangway_openacc::thread::{self, Place};
 use gangway_openacc::waits::Wait;
 use gangway_openacc::words::OpenAcc;
 use gangway_openacc::{device, queues, shutdown};
-use gangway_runtime::{DataOperation, Device, Error, ErrorKind, Items, Result, events, memory};
+use gangway_runtime::{
+    DataOperation, Device, Error, ErrorKind, HostRange, Items, Label, Result, events, memory,
+};
 use std::cell::RefCell;
+use std::ops::Range;
 
 thread_local! {
     /// The `data` constructs that this thread is in.
@@ -120,6 +123,12 @@ impl Structured {
 pub(super) fn find(device: Option<&'static Device>, site: &events::Site, items: &mut [AccItem]) {
     for index in 0..items.len() {
         let item = &items[index];
+        if item.kind == kind::FLEXIBLE {
+            if let Some(why) = device.and_then(|device| flexible(device, item)) {
+                failed(&Error::new(why, device.map_or(0, Device::number), site.location()));
+            }
+            continue;
+        }
         let begin = item.begin.addr();
         let on = device.filter(|_| item.kind != kind::DEVICEPTR);
         let of_object = || {
@@ -137,6 +146,20 @@ pub(super) fn find(device: Option<&'static Device>, site: &events::Site, items: 
         let whole = || Some(memory::mapped_address(on?, begin)?.0);
         let address = of_object().or_else(of_pointer).or_else(whole);
         items[index].device = address.map_or(item.begin, std::ptr::with_exposed_provenance_mut);
+    }
+}
+
+/// What is wrong with a flexible array that a construct uses.
+fn flexible(device: &'static Device, item: &AccItem) -> Option<ErrorKind> {
+    let Range { start, end } = item.range();
+    // With the last byte of what stands before it.
+    match present::parts_of(device, &(start - 1..end)) {
+        Parts::Apart(wanted, mapped) => Some(ErrorKind::MembersApart { wanted, mapped }),
+        _ if item.flags & flag::IF_PRESENT != 0 || memory::mapped_address(device, end - 1).is_some() => None,
+        _ => {
+            let wanted = HostRange { begin: start, size: end - start, label: Label::from_ptr(item.label) };
+            Some(ErrorKind::NotPresent { wanted, near: Vec::new() })
+        }
     }
 }
 

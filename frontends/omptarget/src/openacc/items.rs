@@ -284,7 +284,7 @@ fn whole_object(object: &AccItem, items: &[AccItem]) -> Range<usize> {
     let all = members
         .map(AccItem::range_in_object)
         .fold(object.range(), |all, member| all.start.min(member.start)..all.end.max(member.end));
-    whole_elements(&object.range(), &all)
+    if object.flags & flag::OPEN_END != 0 { all } else { whole_elements(&object.range(), &all) }
 }
 
 /// A range around the first of equal elements, with all of those of which it has a part.

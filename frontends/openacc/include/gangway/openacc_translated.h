@@ -9,13 +9,14 @@ enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GA
 enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
   __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE, __GANGWAY_ACC_ROW,
-  __GANGWAY_ACC_SUPPOSED_COPY, __GANGWAY_ACC_SUPPOSED_COPYIN };
+  __GANGWAY_ACC_SUPPOSED_COPY, __GANGWAY_ACC_SUPPOSED_COPYIN, __GANGWAY_ACC_FLEXIBLE };
 enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
   __GANGWAY_ACC_NAMED = 64, __GANGWAY_ACC_HAS_ROWS = 128 };
 #define __GANGWAY_ACC_ALWAYS_IN 0x40000000u
 #define __GANGWAY_ACC_ALWAYS_OUT 0x80000000u
 #define __GANGWAY_ACC_POINTER 0x20000000u
 #define __GANGWAY_ACC_PIECES 0x10000000u
+#define __GANGWAY_ACC_OPEN_END 0x8000000u
 /* Members of one object have one number, and the object has it, too. */
 #define __GANGWAY_ACC_MEMBER_OF(number) ((number) << 8)
 /* Where a construct stands: ";file;function;line;column;;". */
@@ -39,17 +40,24 @@ void __gangway_acc_compute_end(void);
     __atomic_load(&(place), &__acc_value, __ATOMIC_RELAXED);                                                           \
     __acc_value;                                                                                                       \
   }))
+/* Makes a truth value 0 or 1, as `&&` and `||` do, while others may be writing one of these. */
+#define __gangway_acc_normalise(place)                                                                                 \
+  {                                                                                                                    \
+    __typeof__(place) __acc_old = __gangway_acc_read(place), __acc_one = 1;                                            \
+    if (__acc_old != 0 && __acc_old != 1)                                                                              \
+      (void)__atomic_compare_exchange(&(place), &__acc_old, &__acc_one, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
+  }
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
 int __gangway_acc_apart(const void *, const void *);
 /* An address for so many bytes that only a device has. */
 void *__gangway_acc_room(unsigned long);
 /* How many gangs have room at once, if one needs so many bytes. */
 #define __GANGWAY_ACC_PARTS 256
-static inline __attribute__((unused)) unsigned __gangway_acc_parts(unsigned long bytes) {
+static __inline __attribute__((unused)) unsigned __gangway_acc_parts(unsigned long bytes) {
   unsigned long parts = (16ul << 20) / (bytes ? bytes : 1);
   return parts < 4 ? 4 : parts > __GANGWAY_ACC_PARTS ? __GANGWAY_ACC_PARTS : (unsigned)parts;
 }
-static inline __attribute__((unused)) void __gangway_acc_free(void *p) { __builtin_free(*(void **)p); }
+static __inline __attribute__((unused)) void __gangway_acc_free(void *p) { __builtin_free(*(void **)p); }
 void __gangway_acc_data_begin(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
 void __gangway_acc_data_end(void);
 void __gangway_acc_enter_data(const struct __gangway_acc_site *, struct __gangway_acc_item *, unsigned, struct __gangway_acc_launch *);
@@ -69,7 +77,7 @@ void __gangway_acc_shutdown_device(int, int) __asm__("acc_shutdown_device");
 void __gangway_acc_set_device_type(int) __asm__("acc_set_device_type");
 void __gangway_acc_set_device_num(int, int) __asm__("acc_set_device_num");
 void __gangway_acc_set_default_async(int) __asm__("acc_set_default_async");
-static inline void __gangway_acc_declare_end(int *unused) { (void)unused; __gangway_acc_data_end(); }
+static __inline void __gangway_acc_declare_end(int *unused) { (void)unused; __gangway_acc_data_end(); }
 #ifdef __cplusplus
 }
 #endif
@@ -80,21 +88,31 @@ template <class T> static inline void **__gangway_acc_pointer_(T *&p) { return (
 template <class T> static inline void **__gangway_acc_pointer_(T *const &p) { return (void **)&p; }
 template <class T, unsigned long N> static inline void **__gangway_acc_pointer_(T (&)[N]) { return 0; }
 #define __gangway_acc_pointer(e) __gangway_acc_pointer_(e)
-template <class T> static constexpr bool __gangway_acc_is_pointer(T *const &) { return true; }
-template <class T, unsigned long N> static constexpr bool __gangway_acc_is_pointer(T (&)[N]) { return false; }
+#if __cplusplus >= 201103L
+#define __GANGWAY_ACC_CONSTANT static constexpr
+#else
+#define __GANGWAY_ACC_CONSTANT static inline
+#endif
+template <class T> __GANGWAY_ACC_CONSTANT bool __gangway_acc_is_pointer(T *const &) { return true; }
+template <class T, unsigned long N> __GANGWAY_ACC_CONSTANT bool __gangway_acc_is_pointer(T (&)[N]) { return false; }
 #else
 #define __gangway_acc_moved(p, item) ((__typeof__(p))__gangway_acc_shift(p, item))
 #define __gangway_acc_pointer(e) ((void **)__builtin_choose_expr(__builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0])), &(e), (void *)0))
 #define __gangway_acc_is_pointer(e) __builtin_types_compatible_p(__typeof__(e), __typeof__(&(e)[0]))
 #endif
 /* How many gangs, workers or lanes: as many as somebody says, and one at least. */
-#define __gangway_acc_positive(number) ((number) > 0 ? (unsigned)(number) : 1u)
+static __inline __attribute__((unused)) unsigned __gangway_acc_positive(long number) {
+  return number > 0 ? (unsigned)number : 1u;
+}
 /* A number that is not below zero, or what is the most. */
 #define __gangway_acc_most(number, most) ((number) < (long)(most) ? (unsigned)(number) : (unsigned)(most))
 #define __gangway_acc_least(one, other) ((one) < (other) ? (one) : (other))
 #if defined(__NVPTX__)
 #define __GANGWAY_ACC_GPU 1
-#define __GANGWAY_ACC_INLINE static __attribute__((always_inline, unused, nothrow)) inline
+/* LLVM has no code for these, which C++'s header names. */
+#define __builtin_modf modf
+#define __builtin_modff modff
+#define __GANGWAY_ACC_INLINE static __attribute__((always_inline, unused, nothrow)) __inline
 #define __gangway_acc_shared __attribute__((address_space(3), loader_uninitialized))
 /* A pointer to a variable in shared memory that the compiler knows nothing of but the space. */
 #define __gangway_acc_seen_by_all(p)                                                                                   \
@@ -179,14 +197,15 @@ typedef int __gangway_acc_word __attribute__((may_alias, aligned(4)));
 typedef short __gangway_acc_half __attribute__((may_alias, aligned(2)));
 #define __GANGWAY_ACC_SHUFFLES(name, how, lane)                                                                        \
   __GANGWAY_ACC_INLINE void name(void *to, const void *from, unsigned bytes, unsigned lane) {                          \
+    unsigned at;                                                                                                       \
     if (bytes % 4 == 0)                                                                                                \
-      for (unsigned at = 0; at < bytes / 4; ++at)                                                                      \
+      for (at = 0; at < bytes / 4; ++at)                                                                               \
         ((__gangway_acc_word *)to)[at] = how(0xffffffffu, ((const __gangway_acc_word *)from)[at], lane, 31);           \
     else if (bytes % 2 == 0)                                                                                           \
-      for (unsigned at = 0; at < bytes / 2; ++at)                                                                      \
+      for (at = 0; at < bytes / 2; ++at)                                                                               \
         ((__gangway_acc_half *)to)[at] = (short)how(0xffffffffu, ((const __gangway_acc_half *)from)[at], lane, 31);    \
     else                                                                                                               \
-      for (unsigned at = 0; at < bytes; ++at)                                                                          \
+      for (at = 0; at < bytes; ++at)                                                                                   \
         ((signed char *)to)[at] = (signed char)how(0xffffffffu, ((const signed char *)from)[at], lane, 31);            \
   }
 __GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle, __nvvm_shfl_sync_idx_i32, lane)
@@ -207,25 +226,25 @@ int omp_get_team_num(void); int omp_get_num_teams(void);
 unsigned *__gangway_acc_grid(void) __attribute__((weak));
 /* Whether the team is a gang: there may be fewer teams than somebody asked for, and some may be left. The dimensions
    that are further out keep theirs, as what is in their loops is the most. */
-static inline __attribute__((unused)) int __gangway_acc_grid_begin(unsigned first, unsigned second, unsigned third) {
+static __inline __attribute__((unused)) int __gangway_acc_grid_begin(unsigned first, unsigned second, unsigned third) {
   unsigned left = (unsigned)omp_get_num_teams(), *grid = __gangway_acc_grid();
   left /= grid[2] = __gangway_acc_least(third, left);
   left /= grid[1] = __gangway_acc_least(second, left);
   grid[0] = __gangway_acc_least(first, left);
   return (unsigned)omp_get_team_num() < grid[0] * grid[1] * grid[2];
 }
-static inline __attribute__((unused)) void __gangway_acc_grid_end(void) { __gangway_acc_grid()[0] = 0; }
-static inline __attribute__((unused)) unsigned __gangway_acc_gangs(int dimension) {
+static __inline __attribute__((unused)) void __gangway_acc_grid_end(void) { __gangway_acc_grid()[0] = 0; }
+static __inline __attribute__((unused)) unsigned __gangway_acc_gangs(int dimension) {
   unsigned *grid = __gangway_acc_grid();
   if (!grid[0]) return dimension == 1 ? (unsigned)omp_get_num_teams() : 1;
   return grid[dimension - 1];
 }
-static inline __attribute__((unused)) unsigned __gangway_acc_gang(int dimension) {
+static __inline __attribute__((unused)) unsigned __gangway_acc_gang(int dimension) {
   unsigned gang = (unsigned)omp_get_team_num(), first = __gangway_acc_gangs(1), second = __gangway_acc_gangs(2);
   return dimension == 1 ? gang % first : dimension == 2 ? gang / first % second : gang / (first * second);
 }
-static inline __attribute__((unused)) int __gangway_acc_parlevel_id(int level) { return level == 0 ? omp_get_team_num() : 0; }
-static inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level) {
+static __inline __attribute__((unused)) int __gangway_acc_parlevel_id(int level) { return level == 0 ? omp_get_team_num() : 0; }
+static __inline __attribute__((unused)) int __gangway_acc_parlevel_size(int level) {
   return level == 0 ? (int)(__gangway_acc_gangs(1) * __gangway_acc_gangs(2) * __gangway_acc_gangs(3)) : 1;
 }
 #ifdef __cplusplus

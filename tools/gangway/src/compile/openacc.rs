@@ -24,6 +24,10 @@ const OPENACC: &str = "-D_OPENACC=202211";
 /// functions that ask for room for their variables as never called, and removes what follows.
 const WITHOUT_OPENMP_OPT: [&str; 2] = ["-mllvm", "-openmp-opt-disable"];
 
+/// Mathematical functions are called on GPUs. Without their headers for GPUs clang makes intrinsics of them, as nobody
+/// there asks for `errno`, which LLVM has no code for.
+const CALLS: [&str; 3] = ["-fmath-errno", "-fno-builtin-modf", "-fno-builtin-modff"];
+
 /// Options that the preprocessor has done its work for, with the words behind them that are theirs.
 const DONE: [(&str, bool); 10] = [
     ("-D", true),
@@ -83,6 +87,11 @@ pub fn compile(
     // What there is to warn of has been said of the user's source.
     // Headers for GPUs would declare again what the text has already.
     rest.extend(["-w".into(), "-Wno-error".into(), "-nogpuinc".into()]);
+    if target.gpu() {
+        let words =
+            CALLS.into_iter().flat_map(|word| [format!("-Xopenmp-target={GPU_TRIPLE}"), word.to_owned()]);
+        rest.extend(words.map(OsString::from));
+    }
     let translation = Translation { files: files.into_iter().map(|found| found.file).collect() };
     translation.compile(command, &rest)
 }

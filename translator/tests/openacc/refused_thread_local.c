@@ -1,0 +1,6 @@
+static _Thread_local int mine;
+
+void f(void) {
+#pragma acc parallel
+  mine = 3;
+}
