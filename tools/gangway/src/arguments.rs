@@ -71,6 +71,9 @@ pub enum Command {
     /// Say where in the source a kernel has crashed; the CPU back end calls it
     #[command(hide = true)]
     CrashPlace { image: PathBuf, record: PathBuf },
+    /// Say where in the source an instruction of a program or library is; the runtime calls it
+    #[command(hide = true)]
+    CodePlace { file: PathBuf, address: u64 },
     /// Say what stands at a byte of a variable; the runtime calls it
     #[command(hide = true)]
     MemberName { file: PathBuf, variable: String, line: u64, offset: u64 },
@@ -278,6 +281,8 @@ Arguments that Gangway understands:
   -fopenacc                 compile OpenACC in C and C++: clang checks it and makes no code
   -fopenacc-dim=G:W:L       gangs, workers and lanes of constructs that do not say how many
   -fopenacc-notes           say which levels loops have got, and where private variables are
+  --check=map               have the host's loads and stores told to `gangway run --check=map`, which
+                            sees each byte then (C and C++)
   --emit-translated         print C or C++ as clang gets it: with OpenACC and with reverse offload,
                             which clang lacks, written as kernels and calls
   -fopenmp-targets=TRIPLES  choose devices as clang does; nothing is chosen for you then
