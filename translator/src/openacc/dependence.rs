@@ -19,7 +19,7 @@ use clang_sys::*;
 use super::affine::{self, Poly, Values};
 use super::directive::{Directive, Name};
 use super::header::Header;
-use super::index::{Class, Doing, Key, Variable, key_of, range_of};
+use super::index::{Class, Doing, Key, Use, Variable, key_of, range_of};
 use super::nest::{Independent, Iterations, Reason};
 use super::writer::Writer;
 use crate::ast::Node;
@@ -661,11 +661,39 @@ impl<'l, 'w> Loop<'l, 'w> {
         if let (Root::Object(..), Root::Object(..)) = (&write.root, &other.root) {
             return Ok(());
         }
-        if !path.is_empty() || !other_path.is_empty() {
+        let reaches = match (&write.root, &other.root) {
+            (Root::Object(object, _), Root::Pointee(pointer, _))
+            | (Root::Pointee(pointer, _), Root::Object(object, _)) => self.may_reach(*pointer, *object),
+            _ => true,
+        };
+        if !reaches {
+            return Ok(());
+        }
+        // Nothing can be asked of what is declared behind the begin of the construct.
+        let is_late = [one, two].iter().any(|key| self.scope().contains(key));
+        if is_late || !path.is_empty() || !other_path.is_empty() {
             return Err(format!("`{}` and `{}` may lead to the same memory", name(one), name(two)));
         }
         apart.insert((*one.min(two), *one.max(two)));
         Ok(())
+    }
+
+    /// The compute construct around the loop, or the loop itself in a routine.
+    fn scope(&self) -> Range<usize> {
+        let constructs = self.writer.source.directives.iter().filter(|one| one.is_compute());
+        let bodies = constructs.filter_map(|one| Some(self.writer.whole(self.writer.statement(one).ok()?)));
+        let mut around = bodies.filter(|body| body.start <= self.range.start && self.range.end <= body.end);
+        around.next().unwrap_or_else(|| self.range.clone())
+    }
+
+    /// Whether a pointer may lead to a variable: not to one that is younger than its value.
+    fn may_reach(&self, pointer: Key, object: Key) -> bool {
+        let scope = self.scope();
+        let keeps_its_value =
+            |used: &Use| used.key != pointer || matches!(used.doing, Doing::Reads | Doing::Calls);
+        !scope.contains(&object)
+            || scope.contains(&pointer)
+            || !self.writer.index.uses_in(&scope).all(keeps_its_value)
     }
 
     fn is_restrict(&self, key: Key) -> bool {

@@ -15,7 +15,7 @@
 //!    [`reduction`]s, which bytes of shared memory variables have ([`layout`]), if it has room for them
 //!    ([`slab`]), what [`cache`] copies there, and copies whose length is known when the program runs ([`slice`],
 //!    [`room`]). [`cpu`] writes the text for processors, [`data`] the other directives, [`routine`] functions that
-//!    devices call.
+//!    devices call, [`lambdas`] what lambda expressions need to have one number on all devices.
 //!
 //! [`notes`] are for users who want to know what has become of their loops and variables.
 
@@ -31,6 +31,7 @@ mod header;
 mod index;
 mod items;
 mod kernels;
+mod lambdas;
 mod layout;
 mod loops;
 mod mode;

@@ -83,8 +83,22 @@ pub fn compile(
     // What there is to warn of has been said of the user's source.
     // Headers for GPUs would declare again what the text has already.
     rest.extend(["-w".into(), "-Wno-error".into(), "-nogpuinc".into()]);
+    if target.gpu() {
+        rest.extend(maths());
+    }
     let translation = Translation { files: files.into_iter().map(|found| found.file).collect() };
     translation.compile(command, &rest)
+}
+
+/// Has functions of `math.h` called in GPU code. clang takes GPUs to have no `errno` and makes instructions of LLVM's of
+/// them, such as `llvm.sin`, and LLVM stops, as GPUs have most of them not. Behind the user's options:
+/// `-ffast-math` would do the same.
+fn maths() -> impl Iterator<Item = OsString> {
+    // These have instructions whatever `errno` is.
+    ["-fmath-errno", "-fno-builtin-modf", "-fno-builtin-modff"]
+        .into_iter()
+        .flat_map(|option| [format!("-Xopenmp-target={GPU_TRIPLE}"), option.to_owned()])
+        .map(OsString::from)
 }
 
 /// The options for the version of OpenACC and for its headers.
