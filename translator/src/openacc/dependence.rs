@@ -21,16 +21,9 @@ use super::directive::{Directive, Name};
 use super::header::Header;
 use super::index::{Class, Doing, Key, Use, Variable, key_of, range_of};
 use super::nest::{Independent, Iterations, Reason};
+use super::pure::Pure;
 use super::writer::Writer;
 use crate::ast::Node;
-
-/// Functions that change nothing and read nothing but their arguments; `f` and `l` may follow.
-const PURE: [&str; 42] = [
-    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan",
-    "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
-    "fabs", "abs", "labs", "llabs", "floor", "ceil", "round", "trunc", "rint", "fmod", "fmin", "fmax", "fma",
-    "hypot", "copysign", "tgamma", "lgamma",
-];
 
 /// Whether the iterations of the loops are independent that a directive is about.
 pub fn independent<'w>(
@@ -475,15 +468,9 @@ impl<'l, 'w> Loop<'l, 'w> {
 
     fn call(&mut self, node: Node<'w>, children: &[Node<'w>], is_atomic: bool) -> Result<(), Reason> {
         let name = node.name();
-        let plain = name.strip_prefix("__builtin_").unwrap_or(&name);
-        let function = node.referenced().filter(|function| !function.is_in_system_header()).and_then(key_of);
-        // The program has its own.
-        let is_own = self.writer.index.functions.iter().any(|known| Some(known.key) == function);
-        let is_pure = !is_own
-            && PURE
-                .iter()
-                .any(|pure| plain.strip_prefix(pure).is_some_and(|rest| matches!(rest, "" | "f" | "l")));
-        if !is_pure {
+        let is_bound = |key| self.writer.bound.contains_key(&key);
+        let pure = Pure { index: &self.writer.index, text: self.writer.text, is_bound: &is_bound };
+        if !pure.is_call_of(node) {
             return Err(format!("what `{name}` does is not known"));
         }
         children.iter().skip(1).try_for_each(|child| self.visit(*child, How::Read, is_atomic))
