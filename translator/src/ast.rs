@@ -373,6 +373,13 @@ impl<'u> Node<'u> {
         unsafe { clang_Location_isInSystemHeader(clang_getCursorLocation(self.cursor)) != 0 }
     }
 
+    /// Whether a function is `inline`, said or not.
+    #[must_use]
+    pub fn is_inline(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { clang_Cursor_isFunctionInlined(self.cursor) != 0 }
+    }
+
     /// Whether it is another thing in each translation unit.
     #[must_use]
     pub fn is_of_its_unit(self) -> bool {

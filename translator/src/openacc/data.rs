@@ -293,14 +293,8 @@ impl Writer<'_> {
                 edits.push(removed);
                 continue;
             }
-            let Some(mut index) = tokens.iter().position(|token| at(token) == variable.key) else { continue };
-            while let Some(end) = tokens
-                .get(index + 1)
-                .filter(|token| token.is("["))
-                .and_then(|_| closing(&tokens[index + 1..]))
-            {
-                index += 1 + end;
-            }
+            let Some(name) = tokens.iter().position(|token| at(token) == variable.key) else { continue };
+            let index = end_of_declarator(&tokens, name);
             let end = tokens[index].range.end + variable.range.start;
             edits.push(removed);
             edits.push((end..end, format!(" __asm__(\"__gangway_acc_{}_{identity:016x}\")", variable.name)));
@@ -309,6 +303,19 @@ impl Writer<'_> {
         edits.dedup_by(|one, other| one.0 == other.0);
         edits
     }
+}
+
+/// The last token of the declarator of a name, behind which a label stands: `a[2]`, `(*p)[3]`, `(*f)(int)`.
+fn end_of_declarator(tokens: &[Token], name: usize) -> usize {
+    let mut index = name;
+    while let Some(next) = tokens.get(index + 1) {
+        index += match closing(&tokens[index + 1..]) {
+            Some(end) if next.is("[") || next.is("(") => 1 + end,
+            _ if next.is(")") => 1,
+            _ => break,
+        };
+    }
+    index
 }
 
 /// `acc_device_current` of `acc_device_t`, whose values a program without `openacc.h` has no names for.
@@ -352,6 +359,20 @@ fn wait_argument(tokens: &[Token]) -> (&[Token], &[Token]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_declarator_ends_behind_its_parentheses() {
+        let rest = |text: &str| {
+            let tokens = crate::lexer::tokens(text.as_bytes());
+            let name = tokens.iter().position(|token| token.is("p")).unwrap();
+            text[tokens[end_of_declarator(&tokens, name)].range.end..].to_owned()
+        };
+        assert_eq!(rest("double p = 1"), " = 1");
+        assert_eq!(rest("double p[2][N] = {0}"), " = {0}");
+        assert_eq!(rest("double (*p), q"), ", q");
+        assert_eq!(rest("double (*p)[3] = 0"), " = 0");
+        assert_eq!(rest("int (*(*p)[2])(int, int)"), "");
+    }
 
     #[test]
     fn a_wait_argument_has_a_device_and_queues() {

@@ -19,18 +19,11 @@ use clang_sys::*;
 use super::affine::{self, Poly, Values};
 use super::directive::{Directive, Name};
 use super::header::Header;
-use super::index::{Class, Doing, Key, Variable, key_of, range_of};
+use super::index::{Class, Doing, Key, Use, Variable, key_of, range_of};
 use super::nest::{Independent, Iterations, Reason};
+use super::pure::Pure;
 use super::writer::Writer;
 use crate::ast::Node;
-
-/// Functions that change nothing and read nothing but their arguments; `f` and `l` may follow.
-const PURE: [&str; 42] = [
-    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan",
-    "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
-    "fabs", "abs", "labs", "llabs", "floor", "ceil", "round", "trunc", "rint", "fmod", "fmin", "fmax", "fma",
-    "hypot", "copysign", "tgamma", "lgamma",
-];
 
 /// Whether the iterations of the loops are independent that a directive is about.
 pub fn independent<'w>(
@@ -475,15 +468,9 @@ impl<'l, 'w> Loop<'l, 'w> {
 
     fn call(&mut self, node: Node<'w>, children: &[Node<'w>], is_atomic: bool) -> Result<(), Reason> {
         let name = node.name();
-        let plain = name.strip_prefix("__builtin_").unwrap_or(&name);
-        let function = node.referenced().filter(|function| !function.is_in_system_header()).and_then(key_of);
-        // The program has its own.
-        let is_own = self.writer.index.functions.iter().any(|known| Some(known.key) == function);
-        let is_pure = !is_own
-            && PURE
-                .iter()
-                .any(|pure| plain.strip_prefix(pure).is_some_and(|rest| matches!(rest, "" | "f" | "l")));
-        if !is_pure {
+        let is_bound = |key| self.writer.bound.contains_key(&key);
+        let pure = Pure { index: &self.writer.index, text: self.writer.text, is_bound: &is_bound };
+        if !pure.is_call_of(node) {
             return Err(format!("what `{name}` does is not known"));
         }
         children.iter().skip(1).try_for_each(|child| self.visit(*child, How::Read, is_atomic))
@@ -661,11 +648,39 @@ impl<'l, 'w> Loop<'l, 'w> {
         if let (Root::Object(..), Root::Object(..)) = (&write.root, &other.root) {
             return Ok(());
         }
-        if !path.is_empty() || !other_path.is_empty() {
+        let reaches = match (&write.root, &other.root) {
+            (Root::Object(object, _), Root::Pointee(pointer, _))
+            | (Root::Pointee(pointer, _), Root::Object(object, _)) => self.may_reach(*pointer, *object),
+            _ => true,
+        };
+        if !reaches {
+            return Ok(());
+        }
+        // Nothing can be asked of what is declared behind the begin of the construct.
+        let is_late = [one, two].iter().any(|key| self.scope().contains(key));
+        if is_late || !path.is_empty() || !other_path.is_empty() {
             return Err(format!("`{}` and `{}` may lead to the same memory", name(one), name(two)));
         }
         apart.insert((*one.min(two), *one.max(two)));
         Ok(())
+    }
+
+    /// The compute construct around the loop, or the loop itself in a routine.
+    fn scope(&self) -> Range<usize> {
+        let constructs = self.writer.source.directives.iter().filter(|one| one.is_compute());
+        let bodies = constructs.filter_map(|one| Some(self.writer.whole(self.writer.statement(one).ok()?)));
+        let mut around = bodies.filter(|body| body.start <= self.range.start && self.range.end <= body.end);
+        around.next().unwrap_or_else(|| self.range.clone())
+    }
+
+    /// Whether a pointer may lead to a variable: not to one that is younger than its value.
+    fn may_reach(&self, pointer: Key, object: Key) -> bool {
+        let scope = self.scope();
+        let keeps_its_value =
+            |used: &Use| used.key != pointer || matches!(used.doing, Doing::Reads | Doing::Calls);
+        !scope.contains(&object)
+            || scope.contains(&pointer)
+            || !self.writer.index.uses_in(&scope).all(keeps_its_value)
     }
 
     fn is_restrict(&self, key: Key) -> bool {

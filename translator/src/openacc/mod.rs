@@ -7,7 +7,7 @@
 //! 1. [`source`] preprocesses the file, and [`directive`] reads its directives; [`kernels`] writes out what
 //!    `kernels` says of its loops.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
-//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`]), and [`nest`]
+//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
 //! 4. [`region`] decides how each variable reaches the device ([`extent`]: what of a pointer's data), [`items`] what
 //!    data clauses say of it ([`sections`]), [`rows`] what becomes of arrays whose rows have no length that is known.
@@ -15,7 +15,7 @@
 //!    [`reduction`]s, which bytes of shared memory variables have ([`layout`]), if it has room for them
 //!    ([`slab`]), what [`cache`] copies there, and copies whose length is known when the program runs ([`slice`],
 //!    [`room`]). [`cpu`] writes the text for processors, [`data`] the other directives, [`routine`] functions that
-//!    devices call.
+//!    devices call, [`lambdas`] what lambda expressions need to have one number on all devices.
 //!
 //! [`notes`] are for users who want to know what has become of their loops and variables.
 
@@ -31,11 +31,13 @@ mod header;
 mod index;
 mod items;
 mod kernels;
+mod lambdas;
 mod layout;
 mod loops;
 mod mode;
 mod nest;
 mod notes;
+mod pure;
 mod reduction;
 mod region;
 mod room;

@@ -131,14 +131,19 @@ pub struct Tiles {
     is_narrow: bool,
 }
 
-/// What `*` stands for as the size of tiles.
-const TILE: u64 = 8;
+/// What `*` stands for as the size of tiles of so many loops: a warp has a row, and tiles of two or three have at most 1,024
+/// elements.
+const fn any_size(loops: usize) -> u64 {
+    if loops > 2 { 8 } else { 32 }
+}
+
 /// Tiles of more are counted in 64 bits.
 const LARGE: u64 = 64;
 
 impl Tiles {
     /// The tiles of a directive's loops. Gangs share the tiles, and lanes the elements of each; workers
-    /// share the elements if lanes do not.
+    /// share the elements if lanes do not, or if no clause says who shares anything: there are more elements
+    /// than lanes, and gangs are to have a tile each.
     pub fn of(
         writer: &Writer<'_>,
         directive: &Directive,
@@ -149,7 +154,7 @@ impl Tiles {
         let sizes = directive.clause("tile")?.items();
         let mut declared = String::new();
         let known = |size: &[Token]| match size {
-            [star] if star.is("*") => Some(TILE),
+            [star] if star.is("*") => Some(any_size(sizes.len())),
             size => writer.number(&bytes(size)?),
         };
         let is_small = |size: &&[Token]| known(size).is_some_and(|size| size <= LARGE);
@@ -157,7 +162,7 @@ impl Tiles {
         let ty = if is_narrow { "unsigned" } else { "long" };
         for (at, size) in sizes.iter().enumerate() {
             let size = match &size[..] {
-                [star] if star.is("*") => TILE.to_string(),
+                [star] if star.is("*") => any_size(sizes.len()).to_string(),
                 size => writer.expression(&bytes(size)?, names),
             };
             declared += &format!(
@@ -165,8 +170,10 @@ impl Tiles {
                  const {ty} __acc_m{at} = (__acc_n{at} + __acc_t{at} - 1) / __acc_t{at}; "
             );
         }
+        let names_levels = ["gang", "worker", "vector"].iter().any(|level| directive.clause(level).is_some());
         let elements = match levels.has(Levels::VECTOR) {
-            true => levels & Levels::VECTOR,
+            true if names_levels => levels & Levels::VECTOR,
+            true => levels & (Levels::VECTOR | Levels::WORKER),
             false => levels & Levels::WORKER,
         };
         Some(Self { declared, levels: levels.without(elements), elements, count: sizes.len(), is_narrow })

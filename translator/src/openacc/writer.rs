@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::directive::{Directive, Name};
 use super::index::{Index, Key, range_of};
+use super::lambdas;
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
 use super::rows::{self, Copied};
@@ -100,6 +101,7 @@ impl<'w> Writer<'w> {
         };
         writer.find_routines(unit.root());
         writer.exposed = writer.exposed(identity);
+        writer.exposed.extend(lambdas::inline(&writer.index, writer.text));
         writer
     }
 

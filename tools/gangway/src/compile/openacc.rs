@@ -24,10 +24,6 @@ const OPENACC: &str = "-D_OPENACC=202211";
 /// functions that ask for room for their variables as never called, and removes what follows.
 const WITHOUT_OPENMP_OPT: [&str; 2] = ["-mllvm", "-openmp-opt-disable"];
 
-/// Mathematical functions are called on GPUs. Without their headers for GPUs clang makes intrinsics of them, as nobody
-/// there asks for `errno`, which LLVM has no code for.
-const CALLS: [&str; 3] = ["-fmath-errno", "-fno-builtin-modf", "-fno-builtin-modff"];
-
 /// Options that the preprocessor has done its work for, with the words behind them that are theirs.
 const DONE: [(&str, bool); 10] = [
     ("-D", true),
@@ -88,12 +84,21 @@ pub fn compile(
     // Headers for GPUs would declare again what the text has already.
     rest.extend(["-w".into(), "-Wno-error".into(), "-nogpuinc".into()]);
     if target.gpu() {
-        let words =
-            CALLS.into_iter().flat_map(|word| [format!("-Xopenmp-target={GPU_TRIPLE}"), word.to_owned()]);
-        rest.extend(words.map(OsString::from));
+        rest.extend(maths());
     }
     let translation = Translation { files: files.into_iter().map(|found| found.file).collect() };
     translation.compile(command, &rest)
+}
+
+/// Has functions of `math.h` called in GPU code. clang takes GPUs to have no `errno` and makes instructions of LLVM's of
+/// them, such as `llvm.sin`, and LLVM stops, as GPUs have most of them not. Behind the user's options:
+/// `-ffast-math` would do the same.
+fn maths() -> impl Iterator<Item = OsString> {
+    // These have instructions whatever `errno` is.
+    ["-fmath-errno", "-fno-builtin-modf", "-fno-builtin-modff"]
+        .into_iter()
+        .flat_map(|option| [format!("-Xopenmp-target={GPU_TRIPLE}"), option.to_owned()])
+        .map(OsString::from)
 }
 
 /// The options for the version of OpenACC and for its headers.
