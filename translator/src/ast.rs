@@ -416,6 +416,13 @@ impl<'u> Node<'u> {
         matches!(access, CX_CXXPublic | CX_CXXInvalidAccessSpecifier)
     }
 
+    /// Whether a member shares its bytes with others.
+    #[must_use]
+    pub fn is_bit_field(self) -> bool {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { clang_Cursor_isBitField(self.cursor) != 0 }
+    }
+
     /// The value of what an `enum` names.
     #[must_use]
     pub fn enumerator(self) -> Option<i64> {

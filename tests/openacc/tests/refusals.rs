@@ -101,6 +101,25 @@ fn members_that_came_apart_are_no_structure() {
     run(&[]).told(&["a.c:19:1: in main", "`s.a`", "must be present on the device and is not"]);
 }
 
+/// A construct around has brought other members alone: what stands beside them is another one's memory.
+#[test]
+fn members_that_no_clause_has_brought_are_named() {
+    let folder = Folder::new();
+    let text = "struct list { int n, k; double *v; } s;\nint main(int count, char **arguments) {\n  (void)arguments;\n\
+                double v[10] = {0};\n  s.n = 10, s.k = 3, s.v = v;\n\
+                #pragma acc data copy(s.v[0:10]) copyin(s.n)\n  {\n\
+                #pragma acc parallel loop\n  for (int i = 0; i < s.n; i++) s.v[i] = i;\n\
+                if (count > 1)\n\
+                #pragma acc parallel loop\n  for (int i = 0; i < s.n; i++) s.v[i] = s.k;\n  }\n\
+                return v[9] != 9;\n}\n";
+    compiled(&folder, text).succeeded();
+    let run = |argument: Option<&str>| {
+        gangway().args(["run", "--device", "vgpu"]).arg(folder.path("a")).args(argument).run()
+    };
+    run(None).succeeded();
+    run(Some("x")).failed().told(&["a.c:11:1: in main", "`s.k`", "must be present on the device and is not"]);
+}
+
 /// A flexible array that is not behind its structure on the device is never another one's memory.
 #[test]
 fn flexible_arrays_come_with_their_structures() {

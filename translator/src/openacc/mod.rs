@@ -10,7 +10,7 @@
 //! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
 //! 4. [`region`] decides how each variable reaches the device ([`extent`]: what of a pointer's data), [`items`] what
-//!    data clauses say of it ([`sections`]), [`rows`] what becomes of arrays whose rows have no length that is known.
+//!    data clauses say of it ([`sections`]; [`members`]: what is used of objects that they do not name), [`rows`] what becomes of arrays whose rows have no length that is known.
 //! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
 //!    [`reduction`]s, which bytes of shared memory variables have ([`layout`]), if it has room for them
 //!    ([`slab`]), what [`cache`] copies there, and copies whose length is known when the program runs ([`slice`],
@@ -34,6 +34,7 @@ mod kernels;
 mod lambdas;
 mod layout;
 mod loops;
+mod members;
 mod mode;
 mod nest;
 mod notes;

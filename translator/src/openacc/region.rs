@@ -8,6 +8,7 @@ use super::extent::Extent;
 use super::header;
 use super::index::{Class, Doing, Key, Rows, Use, Variable, range_of};
 use super::items::{self, Item};
+use super::members;
 use super::mode::{self, Sizes, WARP};
 use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
@@ -565,6 +566,10 @@ impl<'w> Writer<'w> {
         for variable in captured {
             reaching.items.extend(self.flexible(variable, &explicit, body, outer)?);
         }
+        let mut objects = Vec::new();
+        if needs_this && explicit.iter().all(|item| item.key.is_some()) {
+            objects.push((None, String::new()));
+        }
         for variable in captured {
             if reaching.bound.contains(&variable.key) {
                 continue;
@@ -644,10 +649,19 @@ impl<'w> Writer<'w> {
                 if variable.class == Class::Record {
                     // As in `implicit_object`.
                     item.flags.push("OBJECT");
+                    objects.push((Some(variable.key), item.spelled.clone().unwrap_or_default()));
                 }
                 reaching.items.push(item);
                 self.bind(variable, false, at, &mut reaching, outer);
             }
+        }
+        if !objects.is_empty() {
+            let used = members::used(self.statement(directive)?);
+            let of_objects = used.into_iter().filter_map(|member| {
+                let (_, object) = objects.iter().find(|(key, _)| *key == member.of)?;
+                Some(implicit("PRESENT", member.at, None, format!("{object}{}", member.path)))
+            });
+            reaching.items.extend(of_objects);
         }
         Ok(reaching)
     }

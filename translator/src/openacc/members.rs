@@ -1,0 +1,73 @@
+//! Members that a construct uses of an object which no clause of it names. Where clauses before have brought other
+//! members alone, these have to be on the device, too: kernels would find something else in their places (OpenACC 3.3
+//! section 2.6.2).
+#![allow(non_upper_case_globals, reason = "the names are libclang's")]
+
+#[allow(clippy::wildcard_imports, reason = "the kinds of nodes")]
+use clang_sys::*;
+
+use super::index::{Key, key_of, range_of};
+use crate::ast::Node;
+
+/// A number or a pointer in an object.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The variable; `None`: it is of `this`.
+    pub of: Option<Key>,
+    /// What stands behind the variable, or all of it.
+    pub path: String,
+    pub at: usize,
+}
+
+/// The members that code uses, each once.
+pub fn used(code: Node<'_>) -> Vec<Member> {
+    let mut found = Vec::new();
+    look(code, &mut found);
+    found
+}
+
+fn look(node: Node<'_>, found: &mut Vec<Member>) {
+    if node.kind() == CXCursor_MemberRefExpr
+        && is_simple(node)
+        && let Some((of, path)) = path(node)
+        && let Some(range) = range_of(node)
+    {
+        if !found.iter().any(|known| known.of == of && known.path == path) {
+            found.push(Member { of, path, at: range.start });
+        }
+        return;
+    }
+    node.children().into_iter().for_each(|child| look(child, found));
+}
+
+/// Whether a member has bytes of its own, all of which are used.
+fn is_simple(node: Node<'_>) -> bool {
+    let is_plain = |field: Node<'_>| {
+        field.kind() == CXCursor_FieldDecl
+            && !field.is_bit_field()
+            && !matches!(field.ty().kind(), CXType_LValueReference | CXType_RValueReference)
+    };
+    node.referenced().is_some_and(is_plain)
+        && matches!(node.ty().kind(), CXType_Pointer | CXType_Enum | CXType_Bool..=CXType_LongDouble)
+}
+
+/// The object that a member is of, and what leads to the member.
+fn path(node: Node<'_>) -> Option<(Option<Key>, String)> {
+    let name = node.name();
+    let mut base = node.children().into_iter().find(|child| child.is_expression());
+    // An object as one of its base.
+    while let Some(inner) = base.filter(|base| base.kind() == CXCursor_UnexposedExpr) {
+        base = inner.children().into_iter().find(|child| child.is_expression());
+    }
+    let Some(base) = base.filter(|base| base.kind() != CXCursor_CXXThisExpr) else {
+        return Some((None, format!("this->{name}")));
+    };
+    if base.ty().kind() != CXType_Record {
+        return None;
+    }
+    match base.kind() {
+        CXCursor_DeclRefExpr => Some((Some(key_of(base.referenced()?)?), format!(".{name}"))),
+        CXCursor_MemberRefExpr => path(base).map(|(of, path)| (of, format!("{path}.{name}"))),
+        _ => None,
+    }
+}
