@@ -16,6 +16,7 @@ mod calling;
 mod fork;
 mod heap;
 mod idle_streams;
+mod inspect;
 mod load;
 mod marker;
 mod queues;
@@ -170,7 +171,8 @@ impl Device {
             return opened;
         }
         let opened = self.backend.open(self.ordinal).map(|device| {
-            let capabilities = device.capabilities();
+            let mut capabilities = device.capabilities();
+            capabilities.packed_transfers &= !events::contents_are_waited_for();
             if events::observed() {
                 let architecture = device.architecture();
                 events::tell(|observer| observer.opened(self.number, &architecture));

@@ -146,6 +146,7 @@ pub trait Observer: Sync {
 
 static OBSERVED: AtomicBool = AtomicBool::new(false);
 static WAITED: AtomicBool = AtomicBool::new(false);
+static EXACT: AtomicBool = AtomicBool::new(false);
 /// Filled from the front, without a lock: events may come from within events
 /// (a device's constructors), and from many threads.
 static OBSERVERS: [OnceLock<&'static dyn Observer>; MAX_OBSERVERS] =
@@ -204,6 +205,18 @@ pub fn wait_for_operations() {
     WAITED.store(true, Ordering::Relaxed);
 }
 
+/// Has every operation that is observed waited for, whoever issues it, also those of the program's queues, and small
+/// data travel alone: contents are what they will stay when a step ends. Before a device is opened.
+pub fn wait_for_contents() {
+    WAITED.store(true, Ordering::Relaxed);
+    EXACT.store(true, Ordering::Relaxed);
+}
+
+/// Whether contents are [waited for](wait_for_contents).
+pub(crate) fn contents_are_waited_for() -> bool {
+    EXACT.load(Ordering::Relaxed)
+}
+
 thread_local! {
     /// This thread has to go on whatever is observed.
     static GOES_ON: Cell<bool> = const { Cell::new(false) };
@@ -235,15 +248,16 @@ pub(crate) fn operation<'a>(
     let waited = || {
         work()?;
         match place.stream {
-            Some(stream) if !place.queued && waits() => stream.synchronize(),
+            Some(stream) if waits_at(&place) => stream.synchronize(),
             _ => Ok(()),
         }
     };
     step(device, site, &before, waited, |_| before())
 }
 
-fn waits() -> bool {
-    WAITED.load(Ordering::Relaxed) && !GOES_ON.try_with(Cell::get).unwrap_or(true)
+fn waits_at(place: &Place) -> bool {
+    contents_are_waited_for()
+        || !place.queued && WAITED.load(Ordering::Relaxed) && !GOES_ON.try_with(Cell::get).unwrap_or(true)
 }
 
 /// Where an operation is put.

@@ -3,7 +3,7 @@
 //! Front ends and the `gangway` command take their back ends from here and know none by its
 //! crate. Nothing here opens a driver.
 
-use gangway_backend::{Backend, Described};
+use gangway_backend::{AccessPlace, Backend, Described};
 
 pub use gangway_external::{ExternalBackend, discover, discover_in};
 
@@ -31,6 +31,32 @@ pub fn built_in(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Backend>> {
 pub fn pointer_name(variable: Described, offset: isize) -> Option<String> {
     let name = gangway_cpu::name_of(gangway_cpu::Part::Pointer, variable, offset)?;
     Some(name.as_str().to_owned())
+}
+
+/// What the user calls the element that a byte of a variable belongs to.
+#[must_use]
+pub fn element_name(variable: Described, offset: isize) -> Option<String> {
+    let name = gangway_cpu::name_of(gangway_cpu::Part::Element, variable, offset)?;
+    Some(name.as_str().to_owned())
+}
+
+/// The place of an instruction of the host's code, from debug information.
+#[must_use]
+pub fn code_place(address: usize) -> Option<AccessPlace> {
+    let name = gangway_cpu::place_of(address)?;
+    let (place, function) = name.as_str().split_once('\n')?;
+    // `file:line:column`, or without the column.
+    let mut parts = place.rsplitn(3, ':');
+    let (last, middle, file) = (parts.next()?, parts.next()?, parts.next());
+    let source = match (file, middle.parse(), last.parse()) {
+        (Some(file), Ok(line), Ok(column)) => (file.to_owned(), line, column),
+        (file, _, Ok(line)) => {
+            let file = file.map_or_else(|| middle.to_owned(), |file| format!("{file}:{middle}"));
+            (file, line, 0)
+        }
+        _ => return None,
+    };
+    Some(AccessPlace { function: function.to_owned(), instruction: String::new(), source: Some(source) })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One opened device: its memory, its images and its streams.
 
+use crate::accesses::{AccessPlace, Accesses};
 use crate::error::{Error, Result};
 use crate::foreign::ForeignRuntime;
 use crate::handles::{DevicePtr, EventHandle};
@@ -193,6 +194,16 @@ pub trait Device: Send + Sync {
     /// Whether an address lies in memory or in an image of the device; `None` if the back end
     /// does not know. Asked only where the program wants to be told what it did not map.
     fn is_device_memory(&self, _address: usize) -> Option<bool> {
+        None
+    }
+
+    /// Which bytes of a range kernels have accessed since this was last asked, where the device notes every access.
+    fn take_accesses(&self, _from: DevicePtr, _size: usize) -> Option<Accesses> {
+        None
+    }
+
+    /// The place that a number of [`Accesses`] stands for.
+    fn access_place(&self, _number: u32) -> Option<AccessPlace> {
         None
     }
 

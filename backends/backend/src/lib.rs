@@ -53,6 +53,7 @@
 //! implements the C interface in `gangway/rtl.h` instead, which `backends/external` adapts
 //! to these traits.
 
+mod accesses;
 mod arguments;
 mod backend;
 mod completion;
@@ -71,6 +72,7 @@ mod source;
 mod stream;
 mod types;
 
+pub use accesses::{AccessPlace, Accesses};
 pub use arguments::{ArgumentTable, OwnSlots, TableRequest};
 pub use backend::Backend;
 pub use completion::Completion;

@@ -39,6 +39,11 @@ pub(crate) fn is_there() -> bool {
 /// The loader's name of the program or library that has an address. That of a program that was found in
 /// `PATH` has no folder.
 pub(crate) fn object_of(address: usize) -> Option<&'static CStr> {
+    Some(object_at(address)?.0)
+}
+
+/// As [`object_of`], and where the object begins.
+pub(crate) fn object_at(address: usize) -> Option<(&'static CStr, usize)> {
     let address = ptr::without_provenance(address);
     // SAFETY: plain data that the call fills.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
@@ -47,7 +52,7 @@ pub(crate) fn object_of(address: usize) -> Option<&'static CStr> {
         return None;
     }
     // SAFETY: the loader's name of what is loaded, which the caller uses while it is.
-    Some(unsafe { CStr::from_ptr(found.dli_fname) })
+    Some((unsafe { CStr::from_ptr(found.dli_fname) }, found.dli_fbase.addr()))
 }
 
 /// `bin/gangway`, where this code is in `lib/gangway`; none for programs with more rights than their user.

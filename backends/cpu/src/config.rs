@@ -4,6 +4,7 @@
 //! sense is kept as a warning for the runtime to show, and the default is used.
 
 use crate::memory::Poison;
+use gangway_findings::CHECKS;
 use gangway_settings::Reader;
 use std::ffi::OsString;
 
@@ -14,7 +15,7 @@ const DEFAULT_DEVICES: usize = 4;
 pub(crate) const MAX_DEVICES: usize = 64;
 
 /// What is checked (`GANGWAY_CHECK`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Check {
     /// Nothing.
     Off,
@@ -22,6 +23,22 @@ pub(crate) enum Check {
     Guards,
     /// Also uses of the host's pages behind mapped variables (`2`).
     Pages,
+}
+
+/// What `GANGWAY_CHECK` may be.
+const CHECK_VALUES: &str = "0, 1, 2 or names of checks with commas between";
+
+impl Check {
+    /// A list: 1 and 2 are short forms of `memory`, other checks are not this back end's.
+    fn read(text: &str) -> Option<Self> {
+        let of_name = |name: &str| match name.trim() {
+            "2" => Some(Self::Pages),
+            "1" | "memory" | "all" => Some(Self::Guards),
+            "0" => Some(Self::Off),
+            name => CHECKS.iter().any(|check| check.name == name).then_some(Self::Off),
+        };
+        text.split(',').try_fold(Self::Off, |most, name| of_name(name).map(|check| most.max(check)))
+    }
 }
 
 /// The back end's settings.
@@ -80,12 +97,7 @@ impl Config {
             })
             .unwrap_or(true);
         let mut check = reader
-            .setting_or("GANGWAY_CHECK", "0, 1 or 2", ("1", Check::Guards), |text| match text {
-                "0" => Some(Check::Off),
-                "1" => Some(Check::Guards),
-                "2" => Some(Check::Pages),
-                _ => None,
-            })
+            .setting_or("GANGWAY_CHECK", CHECK_VALUES, ("1", Check::Guards), Check::read)
             .unwrap_or(Check::Off);
         if check == Check::Pages && !catch_signals {
             reader.warn("GANGWAY_CHECK", "2 only without GANGWAY_CPU_CATCH_SIGNALS=0", "using 1");
@@ -175,8 +187,12 @@ mod tests {
         let check = |value| config(&[("GANGWAY_CHECK", value)]).check;
         assert_eq!(["", "0", "1", "2"].map(check), [Check::Off, Check::Off, Check::Guards, Check::Pages]);
         assert_eq!(
-            config(&[("GANGWAY_CHECK", "all")]).warnings,
-            ["GANGWAY_CHECK=all: expected 0, 1 or 2; using 1"]
+            ["map", "map,memory", "all", "race, 2"].map(check),
+            [Check::Off, Check::Guards, Check::Guards, Check::Pages]
+        );
+        assert_eq!(
+            config(&[("GANGWAY_CHECK", "some")]).warnings,
+            [format!("GANGWAY_CHECK=some: expected {CHECK_VALUES}; using 1")]
         );
         let config = config(&[("GANGWAY_CHECK", "2"), ("GANGWAY_CPU_CATCH_SIGNALS", "0")]);
         assert_eq!((config.check, config.warnings.len()), (Check::Guards, 1));

@@ -78,7 +78,7 @@ mod thread;
 
 pub use device::CpuDevice;
 #[doc(hidden)]
-pub use names::{Part, name_of};
+pub use names::{Part, name_of, place_of};
 
 /// The checks of an image, without a device: what fuzzing drives.
 #[doc(hidden)]

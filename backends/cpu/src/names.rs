@@ -7,6 +7,7 @@ use crate::command;
 use gangway_backend::Described;
 use std::ffi::CStr;
 use std::fmt::Write as _;
+use std::ptr;
 
 /// What of a variable has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,16 +74,11 @@ pub fn name_of(part: Part, variable: Described, offset: isize) -> Option<Name> {
 /// As [`name_of`], for signal handlers, which cannot look for the command.
 pub(crate) fn name_by_command(part: Part, variable: Described, offset: isize) -> Option<Name> {
     let (text, at) = (variable.name?, variable.location?);
-    let object = command::object_of(text.as_ptr().addr())?;
     let own;
-    // A program that was found in PATH has no path.
-    // SAFETY: asks for a file.
-    let object = if unsafe { libc::access(object.as_ptr(), libc::R_OK) } == 0 {
-        object
-    } else {
-        own = name(format_args!("/proc/{}/exe", std::process::id()))?;
-        own.as_c_str()
-    };
+    let object = readable(command::object_of(text.as_ptr().addr())?, {
+        own = own_program()?;
+        &own
+    });
     let subcommand = match part {
         Part::Pointer => c"member-name",
         Part::Element => c"element-name",
@@ -91,6 +87,32 @@ pub(crate) fn name_by_command(part: Part, variable: Described, offset: isize) ->
     let arguments = [subcommand, object, text.as_c_str(), line.as_c_str(), offset.as_c_str()];
     ask(&arguments).filter(|name| name.length > 0)
 }
+
+/// The file of an object. A program that was found in PATH has no path: then the process's own.
+fn readable<'a>(object: &'a CStr, own: &'a Name) -> &'a CStr {
+    // SAFETY: asks for a file.
+    if unsafe { libc::access(object.as_ptr(), libc::R_OK) } == 0 { object } else { own.as_c_str() }
+}
+
+fn own_program() -> Option<Name> {
+    name(format_args!("/proc/{}/exe", std::process::id()))
+}
+
+/// The place of an instruction of the host's code: `file:line:column`, and the function on the next line.
+#[must_use]
+pub fn place_of(address: usize) -> Option<Name> {
+    command::prepare();
+    let (object, begin) = command::object_at(address)?;
+    let own = own_program()?;
+    // SAFETY: an object that is loaded begins with its header, of which this is the type.
+    let kind = unsafe { ptr::with_exposed_provenance::<u16>(begin + 16).read() };
+    let address = if kind == ET_EXEC { address } else { address - begin };
+    let address = name(address)?;
+    ask(&[c"code-place", readable(object, &own), address.as_c_str()]).filter(|name| name.length > 0)
+}
+
+/// A program that stands where it was linked to (ELF-64 specification, `e_type`).
+const ET_EXEC: u16 = 2;
 
 /// What the command prints.
 fn ask(arguments: &[&CStr]) -> Option<Name> {

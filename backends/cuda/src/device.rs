@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::driver::Driver;
-use crate::driver::types::{DeviceNumber, Limit};
+use crate::driver::types::{Address, DeviceNumber, Limit};
 use crate::driver::virtual_gpu::VirtualGpu;
 use crate::event::Events;
 use crate::kernel::LoadedKernel;
@@ -16,9 +16,9 @@ use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::{host_call, image};
 use gangway_backend::{
-    AllocationKind, Capabilities, Device, DevicePtr, Error, EventHandle, ForeignRuntime, ForeignRuntimeKind,
-    HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module, Occupancy, Rank, Result, Vendor,
-    VisibleMemory,
+    AccessPlace, Accesses, AllocationKind, Capabilities, Device, DevicePtr, Error, EventHandle,
+    ForeignRuntime, ForeignRuntimeKind, HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module,
+    Occupancy, Rank, Result, Vendor, VisibleMemory,
 };
 use gangway_device_code::Wishes;
 use gangway_device_code::llvm::DeviceEnvironment;
@@ -272,6 +272,16 @@ impl Device for CudaDevice {
     unsafe fn unpin_host(&self, host: *mut u8) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { memory::unpin(&self.shared.context, host) }
+    }
+
+    fn take_accesses(&self, from: DevicePtr, size: usize) -> Option<Accesses> {
+        let context = &self.shared.context;
+        context.driver.virtual_gpu?.take_accesses(context.device, from.0 as Address, size)
+    }
+
+    fn access_place(&self, number: u32) -> Option<AccessPlace> {
+        let context = &self.shared.context;
+        context.driver.virtual_gpu?.access_place(context.device, number)
     }
 
     fn reaches(&self, address: DevicePtr, size: usize) -> bool {

@@ -26,11 +26,16 @@ pub struct Check {
 }
 
 /// All checks.
-pub const CHECKS: [Check; 2] = [
+pub const CHECKS: [Check; 3] = [
     Check {
         name: "memory",
         found: ["wrong use of memory", "wrong uses of memory"],
         about: "An access to memory that is not the program's, or not the kernel's",
+    },
+    Check {
+        name: "map",
+        found: ["stale value", "stale values"],
+        about: "A read of mapped data that the other side has newer, or a copy over newer data",
     },
     Check {
         name: "race",
@@ -38,6 +43,16 @@ pub const CHECKS: [Check; 2] = [
         about: "Accesses of two threads to one place, of which one writes, that nothing orders",
     },
 ];
+
+/// Whether a value of `GANGWAY_CHECK` asks for a check: a list of names, in which `all` stands for all of them, and 1
+/// and 2 for `memory`.
+#[must_use]
+pub fn asks_for(value: &str, check: &str) -> bool {
+    value
+        .split(',')
+        .map(str::trim)
+        .any(|name| name == check || name == "all" || check == "memory" && (name == "1" || name == "2"))
+}
 
 /// How many findings of each check have been told.
 static TOLD: Mutex<[usize; CHECKS.len()]> = Mutex::new([0; CHECKS.len()]);
@@ -81,9 +96,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_are_short_forms() {
+        assert!(["1", "2", "memory", "map, memory", "all"].iter().all(|value| asks_for(value, "memory")));
+        assert!(["map", "race,map", "all", "1,map"].iter().all(|value| asks_for(value, "map")));
+        assert!(["0", "", "1", "maps"].iter().all(|value| !asks_for(value, "map")));
+    }
+
+    #[test]
     fn what_was_found_is_counted_by_check() {
-        let counts =
-            |memory, race| sum(std::array::from_fn(|at| [memory, race].get(at).copied().unwrap_or(0)));
+        let counts = |memory, race| {
+            sum(std::array::from_fn(|at| match CHECKS[at].name {
+                "memory" => memory,
+                "race" => race,
+                _ => 0,
+            }))
+        };
         assert_eq!(counts(0, 0), None);
         assert_eq!(counts(0, 1).unwrap(), "found 1 race");
         assert_eq!(counts(2, 3).unwrap(), "found 2 wrong uses of memory, 3 races");

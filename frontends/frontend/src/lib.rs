@@ -44,6 +44,7 @@
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | [`construct`] | a construct: what users are told of it, its run and its completion |
+//! | `map_check` | which side wrote mapped data last (`GANGWAY_CHECK=map`) |
 //! | `members` | names of members of structures, for messages |
 //! | [`fork`] | a forked child gets a library that works |
 //! | [`process`] | start and end: back ends, observers, front ends |
@@ -59,6 +60,7 @@ pub mod guard;
 pub mod host;
 pub mod information;
 pub mod libraries;
+mod map_check;
 mod members;
 pub mod message;
 pub mod policy;

@@ -11,7 +11,7 @@ use crate::message::{self, print_line};
 use crate::repeats::Subject;
 use crate::state::RUNTIME;
 use crate::words::{self, Told};
-use crate::{ending, information, members, policy, profile, repeats, steps};
+use crate::{ending, information, map_check, members, policy, profile, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,7 +117,11 @@ fn start_observers() {
         gangway_runtime::placement::balance();
     }
     gangway_runtime::name_members_with(members::name);
-    if is_on("GANGWAY_CHECK") {
+    let checks = variable("GANGWAY_CHECK").unwrap_or_default();
+    if gangway_findings::asks_for(&checks, "map") {
+        map_check::start();
+    }
+    if gangway_findings::asks_for(&checks, "memory") {
         gangway_runtime::report_never_mapped(|error| {
             if repeats::is_first(Subject::Check, &error) {
                 print_line(format_args!("gangway: warning: {}", Told(&error, words::of_first())));

@@ -71,6 +71,9 @@ pub enum Command {
     /// Say where in the source a kernel has crashed; the CPU back end calls it
     #[command(hide = true)]
     CrashPlace { image: PathBuf, record: PathBuf },
+    /// Say where in the source an instruction of a program or library is; the runtime calls it
+    #[command(hide = true)]
+    CodePlace { file: PathBuf, address: u64 },
     /// Say what stands at a byte of a variable; the runtime calls it
     #[command(hide = true)]
     MemberName { file: PathBuf, variable: String, line: u64, offset: u64 },

@@ -88,6 +88,7 @@ fn obey(gangway: &Gangway) -> Outcome {
         Command::Fc(options) => compile::compile(Language::Fortran, &options.arguments),
         Command::StandIn(options) => Ok(stand_in::run(options)),
         Command::CrashPlace { image, record } => crash_place::print(image, record),
+        Command::CodePlace { file, address } => crash_place::print_code(file, *address),
         Command::MemberName { file, variable, line, offset } => {
             member::print_pointer(file, variable, *line, *offset)
         }

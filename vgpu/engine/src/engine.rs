@@ -13,7 +13,9 @@ use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race};
+use crate::run::{
+    Accesses, AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race,
+};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -58,10 +60,12 @@ pub struct Checks {
     pub memory: bool,
     /// Accesses of threads that nothing orders.
     pub race: bool,
+    /// Accesses are noted, for those who ask after a kernel.
+    pub map: bool,
 }
 
 impl Checks {
-    pub const NONE: Self = Self { memory: false, race: false };
+    pub const NONE: Self = Self { memory: false, race: false, map: false };
     pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
     pub const RACE: Self = Self { race: true, ..Self::NONE };
 }
@@ -100,6 +104,8 @@ pub struct Engine {
     interpreter: Interpreter,
     /// Where accesses are watched.
     races: Option<Arc<gangway_races::Device>>,
+    /// Where they are noted.
+    accesses: Option<Arc<Accesses>>,
     pool: Pool,
     at_once: AtOnce,
 }
@@ -109,8 +115,10 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Self> {
         // Accesses that are watched go where they are checked.
         let checks = options.checks;
-        let device = Arc::new(Device::new(options.device, checks.memory || checks.race, options.heap));
+        let device =
+            Arc::new(Device::new(options.device, checks.memory || checks.race || checks.map, options.heap));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
+        let accesses = checks.map.then(Arc::default);
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine {
@@ -119,6 +127,7 @@ impl Engine {
             stack,
             interpreter: Interpreter::default(),
             races,
+            accesses,
             pool,
             at_once: AtOnce::default(),
         })
@@ -192,6 +201,7 @@ impl Engine {
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
         let races = self.races.as_ref().map(|device| Watched { device, past });
         let mut job = Job::new(launch, stack, workers, stop.clone(), races);
+        job.accesses.clone_from(&self.accesses);
         if let Err(refusal) = job.compile() {
             return self.fall_back(launch, &refusal, stop.as_deref());
         }
@@ -216,6 +226,22 @@ impl Engine {
     /// Memory is new: what was done there before has nothing to do with what comes.
     pub fn forget_accesses(&self, address: u64, size: u64) {
         self.races.iter().for_each(|device| device.forget(address, size));
+    }
+
+    /// Takes what has been noted of the bytes at an address: the number of the first read before any write, and that of
+    /// the last write. False: accesses are not noted.
+    #[must_use]
+    pub fn take_accesses(&self, address: u64, reads: &mut [u32], writes: &mut [u32]) -> bool {
+        self.accesses.as_ref().is_some_and(|accesses| {
+            accesses.take(address, reads, writes);
+            true
+        })
+    }
+
+    /// The place of an access that has a number.
+    #[must_use]
+    pub fn access_place(&self, number: u32) -> Option<gangway_races::Place> {
+        self.accesses.as_ref()?.place(number)
     }
 
     /// What races have been found, where they are looked for.

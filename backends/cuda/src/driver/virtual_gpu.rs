@@ -1,7 +1,7 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
-use gangway_backend::{Access, FaultReport};
+use gangway_backend::{Access, AccessPlace, Accesses, FaultReport};
 use std::ffi::{CStr, c_void};
 
 /// The number of a table of private functions that only the virtual GPU's driver has.
@@ -21,6 +21,36 @@ struct Table {
     name_memory: NameMemory,
     runtimes_stream: extern "C" fn(stream: Handle),
     copies_are_asked_for: extern "C" fn(are: bool),
+    take_accesses: TakeAccesses,
+    access_place: TellPlace,
+}
+
+/// Takes what is noted of the accesses to so many bytes. Answers whether accesses are noted.
+type TakeAccesses =
+    extern "C" fn(DeviceNumber, address: Address, size: u64, reads: *mut u32, writes: *mut u32) -> bool;
+
+/// Tells the place of an access that has a number: calls a function with an argument.
+type TellPlace = extern "C" fn(DeviceNumber, number: u32, receive: ReceivePlace, argument: *mut c_void);
+
+type ReceivePlace = extern "C" fn(*mut c_void, &Text, &Text, file: &Text, line: u32, column: u32);
+
+extern "C" fn receive_place(
+    told: *mut c_void,
+    function: &Text,
+    instruction: &Text,
+    file: &Text,
+    line: u32,
+    column: u32,
+) {
+    // SAFETY: what `VirtualGpu::access_place` passes; the texts are there during the call.
+    unsafe {
+        let file = file.copy();
+        *told.cast::<Option<AccessPlace>>() = Some(AccessPlace {
+            function: function.copy(),
+            instruction: instruction.copy(),
+            source: (!file.is_empty()).then_some((file, line, column)),
+        });
+    }
 }
 
 /// Says what memory at an address is, and how many bytes of it.
@@ -137,9 +167,26 @@ pub(crate) struct VirtualGpu {
     name_memory: NameMemory,
     runtimes_stream: extern "C" fn(stream: Handle),
     copies_are_asked_for: extern "C" fn(are: bool),
+    take_accesses: TakeAccesses,
+    access_place: TellPlace,
 }
 
 impl VirtualGpu {
+    /// What kernels have accessed of a range since this was last asked, if the driver notes that.
+    pub(crate) fn take_accesses(&self, device: DeviceNumber, from: Address, size: usize) -> Option<Accesses> {
+        let mut accesses = Accesses { first_reads: vec![0; size], writes: vec![0; size] };
+        let Accesses { first_reads, writes } = &mut accesses;
+        let (reads, writes) = (first_reads.as_mut_ptr(), writes.as_mut_ptr());
+        (self.take_accesses)(device, from, size as u64, reads, writes).then_some(accesses)
+    }
+
+    /// The place of an access.
+    pub(crate) fn access_place(&self, device: DeviceNumber, number: u32) -> Option<AccessPlace> {
+        let mut told = None;
+        (self.access_place)(device, number, receive_place, (&raw mut told).cast());
+        told
+    }
+
     /// Whether a device's reports want to know which variables its memory is of.
     pub(crate) fn wants_names(&self, device: DeviceNumber) -> bool {
         (self.wants_names)(device)
@@ -221,6 +268,8 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         name_memory,
         runtimes_stream,
         copies_are_asked_for,
+        take_accesses,
+        access_place,
         ..
     } = table;
     Some(VirtualGpu {
@@ -234,5 +283,7 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         name_memory,
         runtimes_stream,
         copies_are_asked_for,
+        take_accesses,
+        access_place,
     })
 }

@@ -50,11 +50,8 @@ impl Checks {
     /// The variables that ask for them, of processors as devices and of the virtual GPU.
     pub fn variables(self) -> Vec<(&'static str, OsString)> {
         let names: Vec<&str> = self.names().collect();
-        let mut variables = vec![("GANGWAY_VGPU_CHECK", names.join(",").into())];
-        if names.contains(&"memory") {
-            variables.push(("GANGWAY_CHECK", "1".into()));
-        }
-        variables
+        let names = names.join(",");
+        vec![("GANGWAY_VGPU_CHECK", names.clone().into()), ("GANGWAY_CHECK", names.into())]
     }
 }
 

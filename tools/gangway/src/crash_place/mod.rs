@@ -7,7 +7,7 @@
 mod variables;
 
 use std::fs;
-use std::io::{Write, stderr};
+use std::io::{Write, stderr, stdout};
 use std::path::Path;
 
 use addr2line::gimli::{self, Dwarf, EndianSlice, NativeEndian};
@@ -15,7 +15,7 @@ use addr2line::{Context, Location};
 use gangway_cpu::crash_record::RECORD_WORDS;
 use object::{Object, ObjectSection};
 
-use crate::exit::{Outcome, SUCCESS};
+use crate::exit::{FAILURE, Outcome, SUCCESS};
 
 /// Debug information in memory.
 type Reader = EndianSlice<'static, NativeEndian>;
@@ -71,14 +71,7 @@ impl Crash {
 }
 
 fn describe(image: &[u8], crash: &Crash) -> Option<String> {
-    let file = object::File::parse(image).ok()?;
-    let section = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
-        let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
-        // Sections may be compressed. What is read stays until the process ends, which is soon.
-        Ok(EndianSlice::new(Vec::leak(data.unwrap_or_default().into_owned()), NativeEndian))
-    };
-    let dwarf = Dwarf::load(section).ok()?;
-    let context = Context::from_dwarf(dwarf).ok()?;
+    let context = context(image)?;
     let mut text = lines(&context, crash.instruction())?;
     // The registers of a function that has called another one are not known.
     if !crash.called
@@ -87,6 +80,34 @@ fn describe(image: &[u8], crash: &Crash) -> Option<String> {
         text += &pointer;
     }
     Some(text)
+}
+
+fn context(image: &[u8]) -> Option<Context<Reader>> {
+    let file = object::File::parse(image).ok()?;
+    let section = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
+        let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
+        // Sections may be compressed. What is read stays until the process ends, which is soon.
+        Ok(EndianSlice::new(Vec::leak(data.unwrap_or_default().into_owned()), NativeEndian))
+    };
+    Context::from_dwarf(Dwarf::load(section).ok()?).ok()
+}
+
+/// Prints the place of an instruction, at its address in a program or library: `file:line:column` and the function, a
+/// line each.
+pub fn print_code(file: &Path, address: u64) -> Outcome {
+    let file = fs::read(file)?;
+    let place = || {
+        let context = context(&file)?;
+        let unit = context.find_dwarf_and_unit(address).skip_all_loads()?;
+        let folder = unit.comp_dir.as_ref().and_then(|folder| str::from_utf8(folder.slice()).ok());
+        let mut frames = context.find_frames(address).skip_all_loads().ok()?;
+        let frame = frames.next().ok()??;
+        let function = frame.function.as_ref().and_then(|function| function.demangle().ok());
+        Some(format!("{}\n{}", place(&frame.location?, folder)?, function.unwrap_or_default()))
+    };
+    let Some(place) = place() else { return Ok(FAILURE) };
+    stdout().write_all(place.as_bytes())?;
+    Ok(SUCCESS)
 }
 
 /// The place, and those that it has been inlined into.

@@ -51,6 +51,17 @@ struct Table {
     runtimes_stream: extern "C" fn(stream: CUstream),
     /// What the calling thread has the runtime copy from now on is what the program asks for, or not.
     copies_are_asked_for: extern "C" fn(are: bool),
+    /// Takes what is noted of the accesses to so many bytes: a number for the first read of each before any write, and
+    /// one for its last write. Answers whether accesses are noted.
+    take_accesses: extern "C" fn(
+        device: CUdevice,
+        address: CUdeviceptr,
+        size: u64,
+        reads: *mut u32,
+        writes: *mut u32,
+    ) -> bool,
+    /// Tells the place that has such a number: calls a function with an argument.
+    access_place: extern "C" fn(device: CUdevice, number: u32, receive: ReceivePlace, argument: *mut c_void),
 }
 
 static TABLE: Table = Table {
@@ -66,6 +77,8 @@ static TABLE: Table = Table {
     name_memory,
     runtimes_stream,
     copies_are_asked_for,
+    take_accesses,
+    access_place,
 };
 
 type Receive = extern "C" fn(argument: *mut c_void, fault: &KernelFault);
@@ -135,6 +148,39 @@ extern "C" fn runtimes_stream(stream: CUstream) {
 
 extern "C" fn copies_are_asked_for(are: bool) {
     runtimes::asked_for(are);
+extern "C" fn take_accesses(
+    device: CUdevice,
+    address: CUdeviceptr,
+    size: u64,
+    reads: *mut u32,
+    writes: *mut u32,
+) -> bool {
+    let Some(engine) = Device::get(device).ok().and_then(Device::notes_accesses) else { return false };
+    if size == 0 {
+        return engine.take_accesses(address, &mut [], &mut []);
+    }
+    // SAFETY: the runtime has room for a number for each byte in both.
+    let room = |place| unsafe { std::slice::from_raw_parts_mut(place, size as usize) };
+    engine.take_accesses(address, room(reads), room(writes))
+}
+
+/// Gets the function, the instruction, the file, the line and the column of an access.
+type ReceivePlace = extern "C" fn(
+    argument: *mut c_void,
+    function: &Text,
+    instruction: &Text,
+    file: &Text,
+    line: u32,
+    column: u32,
+);
+
+extern "C" fn access_place(device: CUdevice, number: u32, receive: ReceivePlace, argument: *mut c_void) {
+    let engine = Device::get(device).ok().and_then(Device::notes_accesses);
+    let Some(place) = engine.and_then(|engine| engine.access_place(number)) else { return };
+    let (file, line, column) = place.source.unwrap_or_default();
+    let [function, instruction, file] =
+        [&place.function, &place.instruction, &file].map(|text| Text::of(text));
+    receive(argument, &function, &instruction, &file, line, column);
 }
 
 extern "C" fn runtimes_memory(address: CUdeviceptr) {

@@ -35,9 +35,9 @@ impl Barriers {
     /// The block of a launch that starts is watched, if that is asked for.
     pub fn watch(&self, job: &Job, block: [u32; 3]) {
         let mut watch = self.watch.borrow_mut();
-        match &job.races {
-            None => *watch = None,
-            Some(races) => watch.get_or_insert_default().start(job, races, block),
+        match job.races.is_some() || job.accesses.is_some() {
+            false => *watch = None,
+            true => watch.get_or_insert_default().start(job, block),
         }
     }
 

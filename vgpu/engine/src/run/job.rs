@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use gangway_interpreter::FaultKind;
 use gangway_races::Past;
 
+use super::accesses::Accesses;
 use super::ending::Ending;
 use super::extent::Extent;
 use super::findings::Listeners;
@@ -34,6 +35,8 @@ pub(crate) struct Job {
     pub ending: Ending,
     /// Where accesses are watched for races.
     pub races: Option<Arc<gangway_races::Launch>>,
+    /// Where they are noted.
+    pub accesses: Option<Arc<Accesses>>,
 }
 
 /// The first processor whose lanes do not go together without being told to: code for older ones relies on
@@ -71,6 +74,7 @@ impl Job {
             grid: Grid::new(launch.cooperative, blocks * u64::from(extent.threads)),
             ending: Ending::new(stop),
             races,
+            accesses: None,
             extent,
             order,
         }

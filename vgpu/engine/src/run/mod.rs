@@ -8,9 +8,10 @@
 //! which compiled code runs. What compiled code asks for while it runs goes to its
 //! [`WarpHost`](warp::WarpHost), with the [`time`] of the warp, what it may [`wait`] for, and its
 //! [`failure`]. Signals are made into faults by [`trap`], and faults into reports by [`report`]. A [`watch`]
-//! tells of a block's accesses where races are looked for. What is found is put into words by [`race`], for those
+//! tells of a block's accesses where races are looked for, or [`accesses`] are noted. What is found is put into words by [`race`], for those
 //! who are named in [`findings`].
 
+mod accesses;
 mod arena;
 mod at_once;
 mod barrier;
@@ -48,6 +49,7 @@ mod warp;
 mod watch;
 mod worker;
 
+pub(crate) use accesses::Accesses;
 pub(crate) use at_once::AtOnce;
 pub(crate) use builtin::code as provided;
 pub use clock::CLOCK_KHZ;

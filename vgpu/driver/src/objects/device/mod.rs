@@ -137,7 +137,13 @@ impl Device {
     /// what has been freed is nobody's.
     #[must_use]
     pub fn checks_accesses(&self) -> bool {
-        self.config.check.memory || self.config.check.race
+        self.config.check.memory || self.config.check.race || self.config.check.map
+    }
+
+    /// Where accesses of its kernels are noted, if they are.
+    #[must_use]
+    pub fn notes_accesses(&self) -> Option<&Arc<Engine>> {
+        self.config.check.map.then(|| self.engine())
     }
 
     /// Lets all devices use the host's memory, unless the user has said that they must not.

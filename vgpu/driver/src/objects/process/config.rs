@@ -49,7 +49,8 @@ fn checks(text: &str) -> Option<Checks> {
     text.split(',').try_fold(Checks::NONE, |checks, name| match name.trim() {
         "memory" => Some(Checks { memory: true, ..checks }),
         "race" => Some(Checks { race: true, ..checks }),
-        "all" => Some(Checks { memory: true, race: true }),
+        "map" => Some(Checks { map: true, ..checks }),
+        "all" => Some(Checks { memory: true, race: true, map: true }),
         "none" | "0" => Some(checks),
         _ => None,
     })
@@ -283,14 +284,15 @@ mod tests {
 
     #[test]
     fn checks_are_a_list() {
-        let (memory, race) = (Checks { memory: true, race: false }, Checks { memory: false, race: true });
-        let both = Checks { memory: true, race: true };
-        let none = Checks::default();
+        let (memory, race, none) = (Checks::MEMORY, Checks::RACE, Checks::NONE);
+        let both = Checks { memory: true, ..race };
+        let all = Checks { map: true, ..both };
         for (text, wanted) in [
             ("memory", memory),
             ("race", race),
             ("race, memory", both),
-            ("all", both),
+            ("all", all),
+            ("map", Checks { map: true, ..none }),
             ("none", none),
             ("0", none),
         ] {

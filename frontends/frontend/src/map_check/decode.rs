@@ -1,0 +1,95 @@
+//! Which memory an instruction is about to read and to write.
+
+use iced_x86::{Decoder, DecoderOptions, InstructionInfoFactory, InstructionInfoOptions, OpAccess, Register};
+
+/// An access of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operand {
+    pub address: usize,
+    pub size: usize,
+    pub reads: bool,
+    pub writes: bool,
+}
+
+/// Accesses of an instruction at most: two operands, and what goes onto the stack.
+pub const OPERANDS: usize = 4;
+
+/// Decodes without allocating, once it is made.
+pub struct Instructions(InstructionInfoFactory);
+
+impl Instructions {
+    pub fn new() -> Self {
+        Self(InstructionInfoFactory::new())
+    }
+
+    /// The accesses of the instruction whose bytes these are; `register` gives the values of general registers, by
+    /// their numbers in machine code. `None`: not all of them are known.
+    pub fn operands(
+        &mut self,
+        code: &[u8],
+        pc: usize,
+        register: impl Fn(usize) -> u64,
+        thread_pointer: u64,
+    ) -> Option<([Operand; OPERANDS], usize)> {
+        let instruction = Decoder::with_ip(64, code, pc as u64, DecoderOptions::NONE).decode();
+        if instruction.is_invalid() {
+            return None;
+        }
+        let info = self.0.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
+        let (mut operands, mut count) = ([Operand::default(); OPERANDS], 0);
+        for used in info.used_memory() {
+            let (reads, writes) = match used.access() {
+                OpAccess::Read | OpAccess::CondRead => (true, false),
+                OpAccess::Write | OpAccess::CondWrite => (false, true),
+                OpAccess::ReadWrite | OpAccess::ReadCondWrite => (true, true),
+                OpAccess::None | OpAccess::NoMemAccess => continue,
+            };
+            let address = used.virtual_address(0, |of, _, _| {
+                Some(match of {
+                    Register::FS => thread_pointer,
+                    Register::ES | Register::CS | Register::SS | Register::DS => 0,
+                    of if of.is_gpr64() => register(of.number()),
+                    of if of.is_gpr32() => register(of.number()) & 0xFFFF_FFFF,
+                    _ => return None,
+                })
+            })?;
+            let size = used.memory_size().size();
+            if size == 0 || count == OPERANDS {
+                return None;
+            }
+            operands[count] = Operand { address: address as usize, size, reads, writes };
+            count += 1;
+        }
+        Some((operands, count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operands(code: &[u8]) -> Option<Vec<Operand>> {
+        let register = |number: usize| 0x1000 * (number as u64 + 1);
+        let (operands, count) = Instructions::new().operands(code, 0x400, register, 0x7000)?;
+        Some(operands[..count].to_vec())
+    }
+
+    #[test]
+    fn instructions_say_what_they_access() {
+        let read = |address, size| Operand { address, size, reads: true, writes: false };
+        let write = |address, size| Operand { reads: false, writes: true, ..read(address, size) };
+        // mov eax, [rdi+8]; mov [rsi], rax; add dword [rdi], 1
+        assert_eq!(operands(&[0x8B, 0x47, 0x08]).unwrap(), [read(0x8008, 4)]);
+        assert_eq!(operands(&[0x48, 0x89, 0x06]).unwrap(), [write(0x7000, 8)]);
+        assert_eq!(operands(&[0x83, 0x07, 0x01]).unwrap(), [Operand { writes: true, ..read(0x8000, 4) }]);
+        // vmovups ymm0, [rdi]; rep movsb: an iteration at a time
+        assert_eq!(operands(&[0xC5, 0xFC, 0x10, 0x07]).unwrap(), [read(0x8000, 32)]);
+        let both = operands(&[0xA4]).unwrap();
+        assert!(both.contains(&read(0x7000, 1)) && both.contains(&write(0x8000, 1)), "{both:?}");
+        // nop; lea
+        assert_eq!(operands(&[0x90]).unwrap(), []);
+        assert_eq!(operands(&[0x48, 0x8D, 0x07]).unwrap(), []);
+        // vgatherdps: which elements depends on vectors.
+        assert_eq!(operands(&[0xC4, 0xE2, 0x6D, 0x92, 0x04, 0x8F]), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! A lock that the signal handler may ask for: who has it already is told so.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+pub struct Lock<T> {
+    /// The thread that has it, 0 if none.
+    owner: AtomicI32,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is used by one thread at a time, which has the lock.
+unsafe impl<T: Send> Sync for Lock<T> {}
+
+struct Unlock<'a>(&'a AtomicI32);
+
+impl Drop for Unlock<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+/// The number of this thread, which a signal handler may ask for.
+pub fn this_thread() -> i32 {
+    // SAFETY: has no preconditions.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+impl<T> Lock<T> {
+    pub const fn new(value: T) -> Self {
+        Self { owner: AtomicI32::new(0), value: UnsafeCell::new(value) }
+    }
+
+    /// Runs `work` on the value; `None` if this thread is in such a call already.
+    pub fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        let this = this_thread();
+        let mut tries = 0_u32;
+        while let Err(owner) = self.owner.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
+            if owner == this {
+                return None;
+            }
+            tries += 1;
+            if tries < 100 {
+                std::hint::spin_loop();
+            } else {
+                // SAFETY: has no preconditions.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        let _unlock = Unlock(&self.owner);
+        // SAFETY: this thread has the lock.
+        Some(work(unsafe { &mut *self.value.get() }))
+    }
+
+    /// In a forked child: the thread that had it may not be there.
+    pub fn after_fork(&self) {
+        self.owner.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time_has_it_once() {
+        static COUNT: Lock<usize> = Lock::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..1000).for_each(|_| COUNT.try_with(|count| *count += 1).unwrap()));
+            }
+        });
+        assert_eq!(COUNT.try_with(|count| *count), Some(4000));
+        assert_eq!(COUNT.try_with(|_| COUNT.try_with(|_| ())), Some(None));
+    }
+}

@@ -1,0 +1,64 @@
+//! Which side wrote mapped data last (`GANGWAY_CHECK=map`).
+//!
+//! An observer of the runtime tells a ledger (`gangway-freshness`) what is mapped, copied and launched. What the two
+//! sides write is seen by comparing contents where constructs begin and end, and more exactly where that can be had:
+//!
+//! | side | how accesses are known |
+//! |---|---|
+//! | virtual GPU | its driver notes each access of a kernel |
+//! | other devices | contents before and after a kernel |
+//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer |
+//!
+//! Mistakes are noted where they are seen, which may be a signal handler, and [told] at the next step of the runtime
+//! or at the end.
+
+mod advice;
+mod contents;
+mod decode;
+mod lock;
+mod pages;
+mod places;
+mod told;
+mod tracker;
+mod watch;
+
+use crate::message::print_line;
+use gangway_runtime::events;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The process that began: a forked child has none of its findings.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Begins to look. Called once, before a device is opened.
+pub(crate) fn start() {
+    static WATCH: watch::Watch = watch::Watch;
+    PROCESS.store(std::process::id(), Ordering::Relaxed);
+    events::wait_for_contents();
+    events::observe(&WATCH);
+    pages::start();
+    extern "C" fn in_child() {
+        pages::after_fork();
+    }
+    // SAFETY: functions without parameters, of a library that stays loaded.
+    unsafe {
+        libc::pthread_atfork(None, None, Some(in_child));
+        libc::atexit(at_exit);
+    }
+}
+
+extern "C" fn at_exit() {
+    if PROCESS.load(Ordering::Relaxed) != std::process::id() {
+        return;
+    }
+    pages::open_all();
+    told::tell_waiting();
+    advice::tell();
+    if pages::were_given_up() {
+        print_line(format_args!(
+            "gangway: note: --check=map: pages were accessed too often; some reads of the host have not been looked at"
+        ));
+    }
+    if let Some(text) = gangway_findings::told() {
+        print_line(format_args!("gangway: {text}"));
+    }
+}

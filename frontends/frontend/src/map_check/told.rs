@@ -1,0 +1,116 @@
+//! Mistakes in words.
+
+use super::places::Place;
+use super::tracker::{Found, Mistake, TRACKER};
+use crate::message::print_line;
+use gangway_backend::SourceLocation;
+use gangway_findings::{Finding, Side, Source};
+use gangway_runtime::Label;
+
+/// Tells all that waits. Called outside of the tracker's lock: a process is started for names and lines.
+pub fn tell_waiting() {
+    let waiting = TRACKER.try_with(|tracker| {
+        if !tracker.has_waiting() {
+            return Vec::new();
+        }
+        let found = tracker.take().into_iter();
+        found
+            .map(|found| (found, tracker.places.get(found.stale.origin), tracker.places.get(found.place)))
+            .collect()
+    });
+    for (found, newer, place) in waiting.unwrap_or_default() {
+        gangway_findings::tell(&in_words(&found, &newer, &place), |text| {
+            print_line(format_args!("gangway: {text}"));
+        });
+    }
+}
+
+/// A variable, its size and where it was declared.
+pub fn variable(label: Label, host: usize, size: usize) -> String {
+    let described = label.describe();
+    let name = match described.name {
+        Some(name) => format!("`{name}`"),
+        None => format!("data at {host:#x}"),
+    };
+    let declared = |at: SourceLocation<'_>| format!(" (declared at {}:{})", at.file, at.line);
+    let declared = described.location.map(declared).unwrap_or_default();
+    format!("{name} of {size} bytes{declared}")
+}
+
+fn in_words(found: &Found, newer: &Place, place: &Place) -> Finding {
+    let Found { mistake, label, host, size, stale, .. } = *found;
+    let element = gangway_backends::element_name(label.describe(), stale.offset.cast_signed());
+    let part = match element {
+        Some(element) => format!("`{element}`, byte {} of", stale.offset),
+        None => format!("byte {} of", stale.offset),
+    };
+    let what = format!("{part} {}", variable(label, host, size));
+    let (message, newer_what, label, then_what, help) = match mistake {
+        Mistake::HostReads => (
+            format!("the host reads an old value: {what}, which the device has overwritten"),
+            "a write by a kernel",
+            "read:",
+            "a read of the host",
+            "copy it back before: `target update from`, or `from` or `tofrom` where it is mapped (OpenACC: `update self`, \
+             `copyout` or `copy`)",
+        ),
+        Mistake::DeviceReads => (
+            format!("a kernel reads an old value: {what}, which the host has changed since it was copied"),
+            "a write of the host",
+            "read:",
+            "a read by a kernel",
+            "what is mapped already is not copied again: use `target update to`, or `always` in the clause (OpenACC: \
+             `update device`)",
+        ),
+        Mistake::Overwrites => (
+            format!(
+                "a copy back overwrites a newer value of the host: {what}, and {} bytes in all",
+                stale.bytes
+            ),
+            "a write of the host",
+            "copy:",
+            "a copy back",
+            "copy the host's values to the device before (`target update to`), copy back before the host writes, or do not \
+             copy back what the host has (`to`, `release`)",
+        ),
+    };
+    let sides = vec![side("newer:", newer_what, newer), side(label, then_what, place)];
+    let kernel = [place, newer].into_iter().find_map(|place| match place {
+        Place::Kernel { kernel, .. } => Some(kernel.clone()),
+        _ => None,
+    });
+    Finding {
+        check: "map".to_owned(),
+        message,
+        kernel: kernel.unwrap_or_default(),
+        sides,
+        notes: vec![format!("help: {help}")],
+        count: 1,
+    }
+}
+
+fn side(label: &str, what: &str, place: &Place) -> Side {
+    let label = label.trim_end_matches(':').to_owned();
+    let (mut what, mut function) = (what.to_owned(), String::new());
+    let (mut instruction, mut source) = (String::new(), None);
+    match place {
+        Place::Kernel { source: at, instruction: of, .. } => {
+            (source, instruction) = (at.clone(), of.clone());
+        }
+        Place::Construct { source: at } => {
+            source.clone_from(at);
+            if what.ends_with("the host") {
+                what += ", before the construct";
+            }
+        }
+        Place::Code(address) => match gangway_backends::code_place(*address) {
+            Some(at) => {
+                function = at.function;
+                source = at.source.map(|(file, line, column)| Source { file, line, column });
+            }
+            None => what += &format!(" at address {address:#x}"),
+        },
+        Place::Unknown => {}
+    }
+    Side { label, what, function, instruction, source }
+}

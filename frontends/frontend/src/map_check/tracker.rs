@@ -1,0 +1,97 @@
+//! What is known of mapped data, for observers and signal handlers alike.
+
+use super::lock::Lock;
+use super::places::Places;
+use gangway_freshness::{Key, Ledger, Stale};
+use gangway_runtime::Label;
+
+/// A mistake that waits to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// The host reads what the device has overwritten.
+    HostReads,
+    /// A kernel reads what the host has changed.
+    DeviceReads,
+    /// A copy back overwrites what the host has changed.
+    Overwrites,
+}
+
+/// What was found, without what has to be allocated for words.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub mistake: Mistake,
+    pub label: Label,
+    /// Of the whole pair.
+    pub host: usize,
+    pub size: usize,
+    pub stale: Stale,
+    /// The number of the place where it shows.
+    pub place: u32,
+}
+
+/// Mistakes that wait at most.
+const WAITING: usize = 64;
+/// Mistakes that are remembered, so that each is told once.
+const REMEMBERED: usize = 1024;
+
+pub struct Tracker {
+    pub ledger: Ledger,
+    pub places: Places,
+    labels: Vec<Label>,
+    waiting: [Option<Found>; WAITING],
+    count: usize,
+    remembered: [Option<(Mistake, usize, u32)>; REMEMBERED],
+    next: usize,
+}
+
+pub static TRACKER: Lock<Tracker> = Lock::new(Tracker::new());
+
+impl Tracker {
+    const fn new() -> Self {
+        Self {
+            ledger: Ledger::new(),
+            places: Places::new(),
+            labels: Vec::new(),
+            waiting: [None; WAITING],
+            count: 0,
+            remembered: [None; REMEMBERED],
+            next: 0,
+        }
+    }
+
+    /// The number of a variable's description.
+    pub fn label_number(&mut self, label: Label) -> u32 {
+        let known = self.labels.iter().rposition(|known| *known == label);
+        known.unwrap_or_else(|| {
+            self.labels.push(label);
+            self.labels.len() - 1
+        }) as u32
+    }
+
+    /// Notes a mistake that shows at a place, unless it has been noted before. Allocates nothing.
+    pub fn note(&mut self, mistake: Mistake, key: Key, stale: Stale, place: u32) {
+        let Some(pair) = self.ledger.get(key) else { return };
+        let label = self.labels.get(pair.name as usize).copied().unwrap_or_default();
+        let variable = if label == Label::NONE { pair.host() } else { label.as_ptr().addr() };
+        let known = Some((mistake, variable, place));
+        if self.remembered.contains(&known) || self.count == WAITING {
+            return;
+        }
+        self.remembered[self.next % REMEMBERED] = known;
+        self.next += 1;
+        let (host, size) = (pair.host(), pair.size());
+        self.waiting[self.count] = Some(Found { mistake, label, host, size, stale, place });
+        self.count += 1;
+    }
+
+    /// Takes what waits.
+    pub fn take(&mut self) -> Vec<Found> {
+        let count = std::mem::take(&mut self.count);
+        self.waiting[..count].iter_mut().filter_map(Option::take).collect()
+    }
+
+    /// Whether something waits.
+    pub fn has_waiting(&self) -> bool {
+        self.count != 0
+    }
+}

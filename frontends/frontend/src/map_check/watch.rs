@@ -1,0 +1,347 @@
+//! What the runtime does, told to the tracker.
+
+use super::advice::{self, Copied, Direction};
+use super::places::{Place, source};
+use super::tracker::{Mistake, TRACKER, Tracker};
+use super::{contents, pages, told};
+use crate::state::RUNTIME;
+use gangway_backend::{Accesses, DevicePtr};
+use gangway_findings::Source;
+use gangway_freshness::{Key, Stale};
+use gangway_runtime::events::{MappingChange, MappingEvent, Observer, Site, Step};
+use gangway_runtime::present::Relation;
+use gangway_runtime::{Device, Label};
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+pub struct Watch;
+
+thread_local! {
+    /// When the steps began that this thread is in.
+    static STARTS: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Observer for Watch {
+    fn begin(&self, device: i32, site: &Site, step: &Step<'_>) {
+        match *step {
+            Step::ToDevice { host, size, .. } => pages::open(host, size),
+            Step::FromDevice { host, device: from, size, .. } => {
+                pages::open(host, size);
+                begin_copy_back(device, site, host, from, size);
+            }
+            Step::Launch { .. } => {
+                pages::open_all();
+                begin_launch(device, site);
+            }
+            _ => {}
+        }
+        let _ = STARTS.try_with(|starts| starts.borrow_mut().push(Instant::now()));
+    }
+
+    fn end(&self, device: i32, site: &Site, step: &Step<'_>) {
+        let start = STARTS.try_with(|starts| starts.borrow_mut().pop()).ok().flatten();
+        let time = start.map_or(Duration::ZERO, |start| start.elapsed());
+        match *step {
+            Step::ToDevice { host, device: to, size, label } => {
+                end_copy_to(device, site, &Copy { host, storage: to, size, label, time });
+            }
+            Step::FromDevice { host, device: from, size, label } => {
+                end_copy_back(device, site, &Copy { host, storage: from, size, label, time });
+            }
+            Step::Fill { device: to, byte, size } => give(device, to, &vec![*byte; size]),
+            Step::BetweenDevices { to_device, to, size, .. } => {
+                if let Some(now) = storage_has(to_device, to, size) {
+                    give(to_device, to, &now);
+                }
+            }
+            Step::Launch { launch, .. } => {
+                let name = gangway_trace::pretty_kernel_name(launch.name).into_owned();
+                end_launch(device, site, &name);
+            }
+            Step::Associate { host, device: storage, size } => {
+                map(device, host, storage, size, Label::NONE);
+            }
+            Step::Disassociate { host, removed: Some(_) } => unmap(device, host),
+            _ => return,
+        }
+        pages::close();
+        told::tell_waiting();
+    }
+
+    fn mapping(&self, device: i32, event: &MappingEvent) {
+        match event.change {
+            MappingChange::Created => map(device, event.host, event.device, event.size, event.label),
+            MappingChange::Removed => unmap(device, event.host),
+            _ => {}
+        }
+    }
+}
+
+/// A copy that has been made.
+struct Copy {
+    host: usize,
+    storage: DevicePtr,
+    size: usize,
+    label: Label,
+    time: Duration,
+}
+
+fn with<R>(work: impl FnOnce(&mut Tracker) -> R) -> Option<R> {
+    TRACKER.try_with(work)
+}
+
+fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) {
+    if size == 0 {
+        return;
+    }
+    pages::open(host, size);
+    let Some(now) = contents::read(host, size) else { return };
+    if let Some(device) = self::device(device) {
+        // What others have done with this storage before.
+        let _ = device.take_accesses(storage, size);
+    }
+    with(|tracker| {
+        let name = tracker.label_number(label);
+        tracker.ledger.map((host, device), storage.0, name, &now);
+    });
+    pages::close();
+}
+
+fn unmap(device: i32, host: usize) {
+    advice::over((host, device), false);
+    with(|tracker| tracker.ledger.unmap((host, device)));
+}
+
+/// The part of a pair that a copy is about, if both its ends are that pair's.
+fn matching(
+    tracker: &Tracker,
+    device: i32,
+    host: usize,
+    storage: DevicePtr,
+    size: usize,
+) -> Option<(Key, usize)> {
+    let (key, pair) = tracker.ledger.at_storage(device, storage.0)?;
+    let offset = storage.0 - pair.storage();
+    (pair.host() + offset == host && offset + size <= pair.size()).then_some((key, offset))
+}
+
+fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size: usize) {
+    let Some(now) = contents::read(host, size) else { return };
+    with(|tracker| {
+        let Some((key, offset)) = matching(tracker, device, host, from, size) else { return };
+        let place = tracker.places.add(Place::Construct { source: source(site) });
+        let Some(pair) = tracker.ledger.get_mut(key) else { return };
+        pair.see_host(offset, &now, 0);
+        if let Some(stale) = pair.copies_back(offset..offset + size).lost {
+            tracker.note(Mistake::Overwrites, key, stale, place);
+        }
+    });
+}
+
+fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
+    let Copy { host, storage, size, label, time } = *copy;
+    let Some(now) = contents::read(host, size) else { return };
+    let copied = with(|tracker| {
+        if matching(tracker, device, host, storage, size).is_none() {
+            add_global(tracker, device, host, size);
+        }
+        if let Some((key, offset)) = matching(tracker, device, host, storage, size) {
+            let pair = tracker.ledger.get_mut(key)?;
+            let is_whole = size == pair.size();
+            let (host, size) = (pair.host(), pair.size());
+            return Some((key, host, size, is_whole, pair.copied_to(offset, &now).in_vain));
+        }
+        let (key, pair) = tracker.ledger.at_storage(device, storage.0)?;
+        let offset = storage.0 - pair.storage();
+        let part = size.min(pair.size() - offset);
+        let pair = tracker.ledger.get_mut(key)?;
+        if label == Label::NONE {
+            // A routine of the program's.
+            pair.device_is_given(offset, &now[..part]);
+        } else {
+            // The device's address of what a pointer points to.
+            pair.set_apart(offset..offset + part, Some(&now[..part]));
+        }
+        None
+    });
+    if let Some((key, host, pair_size, is_whole, in_vain)) = copied.flatten() {
+        advice::over(key, true);
+        let (source, direction) = (source(site), Direction::To);
+        let copied = Copied { source, label, host, bytes: size, size: pair_size, direction, in_vain, time };
+        let watched = is_whole && notes_accesses(device);
+        advice::add(copied, watched.then_some(key));
+    }
+}
+
+fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
+    let Copy { host, storage, size, label, time } = *copy;
+    let Some(now) = contents::read(host, size) else { return };
+    let copied = with(|tracker| {
+        if matching(tracker, device, host, storage, size).is_none() {
+            add_global(tracker, device, host, size);
+        }
+        let (key, offset) = matching(tracker, device, host, storage, size)?;
+        let pair = tracker.ledger.get_mut(key)?;
+        let in_vain = pair.copies_back(offset..offset + size).in_vain;
+        pair.copied_back(offset, &now);
+        Some((pair.host(), pair.size(), in_vain))
+    });
+    if let Some((host, pair_size, in_vain)) = copied.flatten() {
+        let (source, direction) = (source(site), Direction::From);
+        let copied = Copied { source, label, host, bytes: size, size: pair_size, direction, in_vain, time };
+        advice::add(copied, None);
+    }
+}
+
+/// Makes a pair of what is in the present table since before anybody was told: variables of images.
+fn add_global(tracker: &mut Tracker, number: i32, host: usize, size: usize) {
+    let Some(device) = device(number) else { return };
+    let (Relation::Contained(entry) | Relation::Partial(entry)) = device.table.lookup(host, size) else {
+        return;
+    };
+    add_entry(
+        tracker,
+        number,
+        entry.host_begin(),
+        entry.host_end(),
+        entry.translate(entry.host_begin()),
+        entry.label(),
+    );
+}
+
+fn add_entry(tracker: &mut Tracker, device: i32, begin: usize, end: usize, storage: DevicePtr, label: Label) {
+    if tracker.ledger.at_storage(device, storage.0).is_some() || end <= begin || storage.0 == begin {
+        return;
+    }
+    let (Some(now), Some(there)) =
+        (contents::read(begin, end - begin), storage_has(device, storage, end - begin))
+    else {
+        return;
+    };
+    let name = tracker.label_number(label);
+    // What both have from the beginning is the same, and of the rest nothing is known.
+    tracker.ledger.map((begin, device), storage.0, name, &now).device_is_given(0, &there);
+}
+
+/// Storage that is given a value by no kernel.
+fn give(device: i32, storage: DevicePtr, now: &[u8]) {
+    with(|tracker| {
+        let Some((key, pair)) = tracker.ledger.at_storage(device, storage.0) else { return };
+        let offset = storage.0 - pair.storage();
+        let size = now.len().min(pair.size() - offset);
+        if let Some(pair) = tracker.ledger.get_mut(key) {
+            pair.device_is_given(offset, &now[..size]);
+        }
+    });
+}
+
+fn device(number: i32) -> Option<&'static Device> {
+    RUNTIME.numbered_devices().find(|device| device.number() == number)
+}
+
+fn storage_has(number: i32, storage: DevicePtr, size: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; size];
+    // SAFETY: storage of an entry, which the operation that has just ended was about, or a kernel that is counted there.
+    unsafe { device(number)?.read_memory(storage, &mut bytes) }.then_some(bytes)
+}
+
+fn notes_accesses(number: i32) -> bool {
+    device(number).is_some_and(|device| device.take_accesses(DevicePtr(0), 0).is_some())
+}
+
+/// The pairs of a device: where they are, how large, and their storage.
+fn pairs_of(tracker: &Tracker, device: i32) -> Vec<(Key, usize, DevicePtr)> {
+    let keys = tracker.ledger.present_on(device).into_iter();
+    keys.filter_map(|key| {
+        let pair = tracker.ledger.get(key)?;
+        Some((key, pair.size(), DevicePtr(pair.storage())))
+    })
+    .collect()
+}
+
+fn begin_launch(number: i32, _site: &Site) {
+    let Some(device) = device(number) else { return };
+    with(|tracker| {
+        for entry in device.table.entries() {
+            let begin = entry.host_begin();
+            add_entry(tracker, number, begin, entry.host_end(), entry.translate(begin), entry.label());
+        }
+        for (key, size, _) in pairs_of(tracker, number) {
+            if let (Some(now), Some(pair)) = (contents::read(key.0, size), tracker.ledger.get_mut(key)) {
+                pair.see_host(0, &now, 0);
+            }
+        }
+    });
+}
+
+fn end_launch(number: i32, site: &Site, kernel: &str) {
+    let Some(device) = device(number) else { return };
+    let launched =
+        Place::Kernel { kernel: kernel.to_owned(), source: source(site), instruction: String::new() };
+    let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
+    for (key, size, storage) in pairs {
+        let Some(now) = storage_has(number, storage, size) else { continue };
+        let accesses = device.take_accesses(storage, size);
+        with(|tracker| {
+            let origin = tracker.places.add(launched.clone());
+            let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.storage() == storage.0) else {
+                return;
+            };
+            match accesses {
+                None => pair.see_device(0, &now, origin, false),
+                Some(accesses) => see_accesses(tracker, key, &now, &accesses, kernel, device, origin),
+            }
+        });
+    }
+}
+
+/// A kernel has ended that has accessed these bytes of a pair, and no others.
+fn see_accesses(
+    tracker: &mut Tracker,
+    key: Key,
+    now: &[u8],
+    accesses: &Accesses,
+    kernel: &str,
+    device: &Device,
+    origin: u32,
+) {
+    let place = |tracker: &mut Tracker, number: u32| {
+        let Some(place) = device.access_place(number) else { return origin };
+        let source = place.source.map(|(file, line, column)| Source { file, line, column });
+        let instruction = place.instruction;
+        tracker.places.add(Place::Kernel { kernel: kernel.to_owned(), source, instruction })
+    };
+    if accesses.first_reads.iter().any(|read| *read != 0) {
+        advice::read(key);
+        let Some(pair) = tracker.ledger.get(key) else { return };
+        let mut old: Vec<(u32, Stale)> = Vec::new();
+        if pair.has_newer_on_host() {
+            for (offset, &read) in accesses.first_reads.iter().enumerate().filter(|(_, read)| **read != 0) {
+                let Some(stale) = pair.reads_old_on_device(offset) else { continue };
+                match old.iter_mut().find(|(number, _)| *number == read) {
+                    Some((_, first)) => first.bytes += 1,
+                    None => old.push((read, stale)),
+                }
+            }
+        }
+        for (number, stale) in old {
+            let place = place(tracker, number);
+            tracker.note(Mistake::DeviceReads, key, stale, place);
+        }
+    }
+    if let Some(pair) = tracker.ledger.get_mut(key) {
+        pair.see_device(0, now, origin, true);
+    }
+    let mut begin = 0;
+    while begin < accesses.writes.len() {
+        let number = accesses.writes[begin];
+        let length = accesses.writes[begin..].iter().take_while(|write| **write == number).count();
+        if number != 0 {
+            let origin = place(tracker, number);
+            if let Some(pair) = tracker.ledger.get_mut(key) {
+                pair.device_wrote(begin..begin + length, origin);
+            }
+        }
+        begin += length;
+    }
+}

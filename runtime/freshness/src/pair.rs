@@ -1,0 +1,335 @@
+//! A range of the host and its storage, byte by byte.
+
+use std::ops::Range;
+
+/// Who has the newest value of a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Newest {
+    /// Both sides have the same.
+    Both,
+    /// The host has written, and the device has an older value.
+    Host,
+    /// The device has written, and the host has an older value.
+    Device,
+    /// The device has never been given a value.
+    Unset,
+    /// Both may have written last.
+    Unsure,
+    /// Each side has a value of its own, as an attached pointer.
+    Apart,
+}
+
+/// Who wrote: the caller's number for a place, 0 where none is known.
+pub type Origin = u32;
+
+/// Bytes of a pair that one side has read, or is about to lose, and that are not the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The first of them, counted from the beginning of the pair.
+    pub offset: usize,
+    /// How many there are in the range that was looked at.
+    pub bytes: usize,
+    /// Who wrote the newest value of the first.
+    pub origin: Origin,
+}
+
+/// What a copy to the device has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyTo {
+    /// The device had all of it already.
+    pub in_vain: bool,
+}
+
+/// What a copy back is going to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyBack {
+    /// The host has all of it already.
+    pub in_vain: bool,
+    /// What the host has written since, and loses.
+    pub lost: Option<Stale>,
+}
+
+/// A range of the host and its storage on a device.
+#[derive(Debug)]
+pub struct Pair {
+    pub(crate) host: usize,
+    pub(crate) storage: usize,
+    /// The caller's number for the variable.
+    pub name: u32,
+    /// It is still mapped.
+    pub(crate) present: bool,
+    newest: Box<[Newest]>,
+    origins: Box<[Origin]>,
+    /// What the host had when it was last looked at.
+    host_seen: Box<[u8]>,
+    /// What the device had, as far as it has been given values. Empty once it is gone.
+    device_seen: Box<[u8]>,
+    /// How many bytes the host, or the device, has newer.
+    pub(crate) host_newer: usize,
+    pub(crate) device_newer: usize,
+}
+
+impl Pair {
+    pub(crate) fn new(host: usize, storage: usize, name: u32, now: &[u8]) -> Self {
+        let size = now.len();
+        Self {
+            host,
+            storage,
+            name,
+            present: true,
+            newest: vec![Newest::Unset; size].into(),
+            origins: vec![0; size].into(),
+            host_seen: now.into(),
+            device_seen: vec![0; size].into(),
+            host_newer: 0,
+            device_newer: 0,
+        }
+    }
+
+    /// The first byte of the host's.
+    #[must_use]
+    pub fn host(&self) -> usize {
+        self.host
+    }
+
+    /// The first byte of the device's.
+    #[must_use]
+    pub fn storage(&self) -> usize {
+        self.storage
+    }
+
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.newest.len()
+    }
+
+    /// Whether it is still mapped.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        self.present
+    }
+
+    /// Whether the device has values that the host has not.
+    #[must_use]
+    pub fn has_newer_on_device(&self) -> bool {
+        self.device_newer != 0
+    }
+
+    /// Whether the host has values that the device has not.
+    #[must_use]
+    pub fn has_newer_on_host(&self) -> bool {
+        self.host_newer != 0
+    }
+
+    /// Whether the device has something newer of a part.
+    #[must_use]
+    pub fn is_stale_on_host(&self, offset: usize, size: usize) -> bool {
+        self.newest[offset..offset + size].contains(&Newest::Device)
+    }
+
+    /// Whether the device has something newer of what it has in a range of the host.
+    #[must_use]
+    pub fn covers_stale(&self, host: usize, size: usize) -> bool {
+        let (begin, end) = (host.max(self.host), (host + size).min(self.host + self.size()));
+        begin < end && self.device_newer != 0 && self.is_stale_on_host(begin - self.host, end - begin)
+    }
+
+    /// Who has the newest value of a byte.
+    #[must_use]
+    pub fn newest(&self, offset: usize) -> Newest {
+        self.newest[offset]
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize, newest: Newest) {
+        let before = std::mem::replace(&mut self.newest[at], newest);
+        let (is, was) = (|of| usize::from(newest == of), |of| usize::from(before == of));
+        self.host_newer = self.host_newer + is(Newest::Host) - was(Newest::Host);
+        self.device_newer = self.device_newer + is(Newest::Device) - was(Newest::Device);
+    }
+
+    fn set_all(&mut self, range: Range<usize>, newest: Newest) {
+        if self.host_newer == 0 && self.device_newer == 0 && !matches!(newest, Newest::Host | Newest::Device)
+        {
+            self.newest[range].fill(newest);
+        } else {
+            range.for_each(|at| self.set(at, newest));
+        }
+    }
+
+    /// The host has this now at an offset: what has changed it has written.
+    pub fn see_host(&mut self, offset: usize, now: &[u8], origin: Origin) {
+        if self.host_seen[offset..offset + now.len()] == *now {
+            return;
+        }
+        for (at, &byte) in (offset..).zip(now) {
+            if byte != self.host_seen[at] {
+                self.host_seen[at] = byte;
+                let same = self.present && self.newest[at] != Newest::Unset && byte == self.device_seen[at];
+                self.host_has_newest(at, same, origin);
+            }
+        }
+    }
+
+    fn host_has_newest(&mut self, at: usize, same: bool, origin: Origin) {
+        match self.newest[at] {
+            Newest::Apart => {}
+            _ if same || !self.present => self.set(at, Newest::Both),
+            Newest::Host if origin == 0 => {}
+            _ => {
+                self.set(at, Newest::Host);
+                self.origins[at] = origin;
+            }
+        }
+    }
+
+    /// The host writes a range; its content is not there yet.
+    pub(crate) fn host_writes(&mut self, range: Range<usize>, origin: Origin) {
+        range.for_each(|at| self.host_has_newest(at, false, origin));
+    }
+
+    /// The device has this now at an offset, after a kernel. What has changed the kernel has written. `exact`: all
+    /// that it has written is [told](Self::device_wrote), too.
+    pub fn see_device(&mut self, offset: usize, now: &[u8], origin: Origin, exact: bool) {
+        let unsure = !exact && self.host_newer != 0;
+        if !unsure && self.device_seen[offset..offset + now.len()] == *now {
+            return;
+        }
+        for (at, &byte) in (offset..).zip(now) {
+            if byte != self.device_seen[at] {
+                self.device_seen[at] = byte;
+                self.device_wrote_byte(at, origin);
+            } else if unsure && self.newest[at] == Newest::Host {
+                // It may have been written with the value that was there.
+                self.set(at, Newest::Unsure);
+            }
+        }
+    }
+
+    /// A kernel has written a range, whose content has been [seen](Self::see_device).
+    pub fn device_wrote(&mut self, range: Range<usize>, origin: Origin) {
+        range.for_each(|at| self.device_wrote_byte(at, origin));
+    }
+
+    fn device_wrote_byte(&mut self, at: usize, origin: Origin) {
+        if self.newest[at] == Newest::Apart {
+            return;
+        }
+        // What is the same on both sides misleads nobody.
+        let same = self.device_seen[at] == self.host_seen[at];
+        self.set(at, if same { Newest::Both } else { Newest::Device });
+        self.origins[at] = origin;
+    }
+
+    /// A kernel under way writes a range; its content is not there yet.
+    pub(crate) fn device_writes(&mut self, range: Range<usize>, origin: Origin) {
+        for at in range {
+            if matches!(self.newest[at], Newest::Host | Newest::Unset | Newest::Unsure) {
+                self.set(at, Newest::Unsure);
+            }
+            self.origins[at] = origin;
+        }
+    }
+
+    /// The first byte of a range that the host reads and has an old value of. `now` is what it reads: what has
+    /// changed since it was last seen, the host has written.
+    pub(crate) fn host_reads(&self, range: Range<usize>, now: &[u8]) -> Option<Stale> {
+        if self.device_newer == 0 {
+            return None;
+        }
+        let old =
+            |at: &usize| self.newest[*at] == Newest::Device && now[*at - range.start] == self.host_seen[*at];
+        self.stale(range.clone(), old)
+    }
+
+    /// The first byte of a range that a kernel reads and has an old value of.
+    pub(crate) fn device_reads(&self, range: Range<usize>) -> Option<Stale> {
+        if self.host_newer == 0 {
+            return None;
+        }
+        self.stale(range, |at: &usize| self.newest[*at] == Newest::Host)
+    }
+
+    /// Whether a byte that a kernel has read is old.
+    #[must_use]
+    pub fn reads_old_on_device(&self, offset: usize) -> Option<Stale> {
+        self.device_reads(offset..offset + 1)
+    }
+
+    fn stale(&self, mut range: Range<usize>, old: impl Fn(&usize) -> bool) -> Option<Stale> {
+        let offset = range.by_ref().find(&old)?;
+        Some(Stale { offset, bytes: 1 + range.filter(old).count(), origin: self.origins[offset] })
+    }
+
+    /// A range has been copied to the device, which had this on the host.
+    pub fn copied_to(&mut self, offset: usize, now: &[u8]) -> CopyTo {
+        let range = offset..offset + now.len();
+        let in_vain = !now.is_empty()
+            && self.device_seen[range.clone()] == *now
+            && !self.newest[range.clone()].contains(&Newest::Unset);
+        self.become_same(range, now);
+        CopyTo { in_vain }
+    }
+
+    /// A range is about to be copied back. What the host has now has been [seen](Self::see_host).
+    #[must_use]
+    pub fn copies_back(&self, range: Range<usize>) -> CopyBack {
+        let same = self.host_seen[range.clone()] == self.device_seen[range.clone()];
+        let set = !self.newest[range.clone()].contains(&Newest::Unset);
+        let lost =
+            |at: &usize| self.newest[*at] == Newest::Host && self.host_seen[*at] != self.device_seen[*at];
+        let lost = if same || self.host_newer == 0 { None } else { self.stale(range.clone(), lost) };
+        CopyBack { in_vain: same && set && !range.is_empty(), lost }
+    }
+
+    /// A range has been copied back, and the host has this now.
+    pub fn copied_back(&mut self, offset: usize, now: &[u8]) {
+        self.become_same(offset..offset + now.len(), now);
+    }
+
+    fn become_same(&mut self, range: Range<usize>, now: &[u8]) {
+        self.host_seen[range.clone()].copy_from_slice(now);
+        self.device_seen[range.clone()].copy_from_slice(now);
+        self.set_all(range, Newest::Both);
+    }
+
+    /// What the device had in a range.
+    #[must_use]
+    pub fn device_had(&self, range: Range<usize>) -> &[u8] {
+        &self.device_seen[range]
+    }
+
+    /// A range of storage is given this, by no kernel.
+    pub fn device_is_given(&mut self, offset: usize, now: &[u8]) {
+        for (at, &byte) in (offset..).zip(now) {
+            self.device_seen[at] = byte;
+            let newest = match self.newest[at] {
+                Newest::Apart => Newest::Apart,
+                _ if byte == self.host_seen[at] => Newest::Both,
+                Newest::Unset | Newest::Unsure => Newest::Unsure,
+                _ => Newest::Device,
+            };
+            self.set(at, newest);
+        }
+    }
+
+    /// The runtime has written something of the device's own to a range of its storage.
+    pub fn set_apart(&mut self, range: Range<usize>, now: Option<&[u8]>) {
+        if let Some(now) = now {
+            self.device_seen[range.clone()].copy_from_slice(now);
+        }
+        self.set_all(range, Newest::Apart);
+    }
+
+    /// It is not mapped any more: what is left is what the host has old values of.
+    pub(crate) fn leave(&mut self) {
+        self.present = false;
+        for at in 0..self.newest.len() {
+            if self.newest[at] != Newest::Device {
+                self.set(at, Newest::Both);
+            }
+        }
+        self.device_seen = Box::default();
+    }
+}
