@@ -67,7 +67,7 @@ const HEADERS: [&str; 5] = [
 const OPENACC: [&str; 2] = ["frontends/openacc/include/openacc.h", "frontends/openacc/include/acc_prof.h"];
 
 /// The packages that shared libraries are made of.
-const LIBRARIES: [&str; 8] = [
+const LIBRARIES: [&str; 10] = [
     "-p",
     "gangway-front-ends-artifact",
     "-p",
@@ -76,6 +76,8 @@ const LIBRARIES: [&str; 8] = [
     "gangway-ending",
     "-p",
     "gangway-compile-step",
+    "-p",
+    "gangway-host-access",
 ];
 
 /// The target that the libraries with AddressSanitizer are built for. It is the host's, but
@@ -190,7 +192,7 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
         let parts = [jumps.as_os_str(), behind.as_os_str(), rpath];
         link(root, door, list, &parts, &library)?;
     }
-    for name in ["ending", "compile-step"] {
+    for name in ["ending", "compile-step", "host-access"] {
         let built = target.join(format!("libgangway_{}.so", name.replace('-', "_")));
         tree::copy(&built, &library.join(format!("libgangway-{name}.so")))?;
     }

@@ -60,7 +60,7 @@ pub mod guard;
 pub mod host;
 pub mod information;
 pub mod libraries;
-mod map_check;
+pub mod map_check;
 mod members;
 pub mod message;
 pub mod policy;

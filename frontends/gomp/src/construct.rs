@@ -99,7 +99,7 @@ fn destination(number: i32, site: &Site) -> Destination {
 /// purpose.
 #[cold]
 fn beyond_devices(number: i64, site: &Site) -> Destination {
-    if number == device::INVALID.into() {
+    if number == i64::from(device::INVALID) {
         policy::mistake(format_args!("a construct is for omp_invalid_device"));
     }
     if policy::offload() == Offload::Mandatory

@@ -93,7 +93,8 @@ impl Host for Libgomp {
 
     fn no_device(error: &Error) {
         // As libgomp since GCC 13: what a program uses this number for is a mistake.
-        if matches!(error.kind, ErrorKind::NoSuchDevice { number, .. } if number == device::INVALID.into()) {
+        if matches!(error.kind, ErrorKind::NoSuchDevice { number, .. } if number == i64::from(device::INVALID))
+        {
             policy::mistake(format_args!("a routine was given omp_invalid_device"));
         }
         // As libgomp: the routine fails, and the program sees that.

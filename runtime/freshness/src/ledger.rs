@@ -125,6 +125,24 @@ impl Ledger {
         (address - pair.storage < pair.size()).then_some((*key, pair))
     }
 
+    /// The device whose storage has an address.
+    #[must_use]
+    pub fn device_with(&self, address: usize) -> Option<i32> {
+        let (mut device, mut first) = (None, i32::MIN);
+        while device.is_none() {
+            let (&(next, _), _) = self.by_storage.range((first, 0)..).next()?;
+            device = self.at_storage(next, address).map(|(key, _)| key.1);
+            first = next.checked_add(1)?;
+        }
+        device
+    }
+
+    /// Whether a device may have something newer of a range of the host.
+    #[must_use]
+    pub fn has_newer_on_devices(&self, host: usize, size: usize) -> bool {
+        self.covering(host, size).any(|(_, pair)| pair.device_newer != 0)
+    }
+
     /// The host reads a range, where it finds `now`: whether that is old.
     #[must_use]
     pub fn host_reads(&self, host: usize, now: &[u8]) -> Option<Access> {

@@ -243,12 +243,16 @@ impl Pair {
         self.stale(range.clone(), old)
     }
 
-    /// The first byte of a range that a kernel reads and has an old value of.
+    /// The first byte of a range that a kernel reads and has an old value of. What the host has has been
+    /// [seen](Self::see_host).
     pub(crate) fn device_reads(&self, range: Range<usize>) -> Option<Stale> {
         if self.host_newer == 0 {
             return None;
         }
-        self.stale(range, |at: &usize| self.newest[*at] == Newest::Host)
+        // What the host has written again with the value that was there misleads nobody.
+        self.stale(range, |at: &usize| {
+            self.newest[*at] == Newest::Host && self.host_seen[*at] != self.device_seen[*at]
+        })
     }
 
     /// Whether a byte that a kernel has read is old.

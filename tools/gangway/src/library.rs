@@ -40,6 +40,9 @@ pub const LIBGOMP_FRONT: &str = "libgangway-gomp.so";
 /// The library that hears of ends of a program that no exit handler sees.
 pub const ENDING: &str = "libgangway-ending.so";
 
+/// The library that hears of what the C library does with a program's memory.
+pub const HOST_ACCESS: &str = "libgangway-host-access.so";
+
 /// What programs that use a CUDA device load.
 pub const LIBCUDA: &str = "libcuda.so.1";
 
@@ -78,6 +81,12 @@ pub fn libgomp_front() -> Result<PathBuf, Failure> {
 pub fn ending() -> Result<PathBuf, Failure> {
     let (directory, hint) = located()?;
     Ok(checked(directory, ENDING, hint)?.join(ENDING))
+}
+
+/// Where the library is that hears of what the C library does with a program's memory.
+pub fn host_access() -> Result<PathBuf, Failure> {
+    let (directory, hint) = located()?;
+    Ok(checked(directory, HOST_ACCESS, hint)?.join(HOST_ACCESS))
 }
 
 /// The libraries that a program for `device` gets.

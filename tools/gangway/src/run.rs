@@ -77,6 +77,9 @@ pub fn run(options: &Run) -> Outcome {
     let ending = if wants_ending(options, &libraries) { Some(library::ending()?) } else { None };
     // Last: sanitizers insist on being first.
     list.extend(ending.as_deref().map(preloadable));
+    let checks_map = options.settings.check.is_some_and(|checks| checks.has("map"));
+    let host_access = if checks_map { Some(library::host_access()?) } else { None };
+    list.extend(host_access.as_deref().map(preloadable));
     if !list.is_empty() {
         command.env("LD_PRELOAD", list.join(OsStr::new(":")));
     }

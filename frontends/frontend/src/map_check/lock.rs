@@ -52,6 +52,11 @@ impl<T> Lock<T> {
         Some(work(unsafe { &mut *self.value.get() }))
     }
 
+    /// Whether this thread is in [`try_with`](Self::try_with).
+    pub fn is_mine(&self) -> bool {
+        self.owner.load(Ordering::Relaxed) == this_thread()
+    }
+
     /// In a forked child: the thread that had it may not be there.
     pub fn after_fork(&self) {
         self.owner.store(0, Ordering::Release);

@@ -6,15 +6,17 @@
 //! | side | how accesses are known |
 //! |---|---|
 //! | virtual GPU | its driver notes each access of a kernel |
-//! | other devices | contents before and after a kernel |
-//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer |
+//! | other devices | contents before and after a kernel; exactly in code that [tells](accesses) them |
+//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer; exactly in code that [tells](accesses) them |
 //!
 //! Mistakes are noted where they are seen, which may be a signal handler, and [told] at the next step of the runtime
 //! or at the end.
 
+pub mod accesses;
 mod advice;
 mod contents;
 mod decode;
+mod host_access;
 mod lock;
 mod pages;
 mod places;
@@ -36,6 +38,7 @@ pub(crate) fn start() {
     events::wait_for_contents();
     events::observe(&WATCH);
     pages::start();
+    host_access::listen();
     extern "C" fn in_child() {
         pages::after_fork();
     }

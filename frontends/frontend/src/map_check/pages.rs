@@ -8,6 +8,7 @@
 //! good, and so does a page that has cost [`MOST_FAULTS`]. A *system call* on such a page fails with `EFAULT`;
 //! `libgangway-host-access.so` opens the pages of those that programs make through the C library.
 
+use super::accesses;
 use super::contents;
 use super::decode::{Instructions, OPERANDS, Operand};
 use super::lock::{Lock, this_thread};
@@ -87,6 +88,16 @@ pub fn open(address: usize, size: usize) {
     });
 }
 
+/// Whether pages have been closed in this process.
+pub fn any() -> bool {
+    ANY.load(Ordering::Relaxed)
+}
+
+/// Whether this thread is at work here or at the tracker.
+pub fn are_mine() -> bool {
+    PAGES.is_mine() || TRACKER.is_mine()
+}
+
 /// Opens all pages.
 pub fn open_all() {
     open(0, usize::MAX);
@@ -104,7 +115,7 @@ pub fn release(address: usize, size: usize) {
 
 /// Closes the pages whose data the device has newer, and no others.
 pub fn close() {
-    if !ON.load(Ordering::Acquire) {
+    if !ON.load(Ordering::Acquire) || accesses::are_told() {
         return;
     }
     let wanted = TRACKER.try_with(|tracker| wanted(tracker)).unwrap_or_default();

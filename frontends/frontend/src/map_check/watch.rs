@@ -3,7 +3,7 @@
 use super::advice::{self, Copied, Direction};
 use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
-use super::{contents, pages, told};
+use super::{accesses, contents, pages, told};
 use crate::state::RUNTIME;
 use gangway_backend::{Accesses, DevicePtr};
 use gangway_findings::Source;
@@ -11,7 +11,7 @@ use gangway_freshness::{Key, Stale};
 use gangway_runtime::events::{MappingChange, MappingEvent, Observer, Site, Step};
 use gangway_runtime::present::Relation;
 use gangway_runtime::{Device, Label};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 pub struct Watch;
@@ -19,6 +19,8 @@ pub struct Watch;
 thread_local! {
     /// When the steps began that this thread is in.
     static STARTS: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
+    /// The accesses of kernels that had been told before the one that is launched.
+    static TOLD: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Observer for Watch {
@@ -31,7 +33,7 @@ impl Observer for Watch {
             }
             Step::Launch { .. } => {
                 pages::open_all();
-                begin_launch(device, site);
+                begin_launch(device);
             }
             _ => {}
         }
@@ -104,6 +106,10 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
         let name = tracker.label_number(label);
         tracker.ledger.map((host, device), storage.0, name, &now);
     });
+    accesses::watch(host, size);
+    if !notes_accesses(device) {
+        accesses::watch(storage.0, size);
+    }
     pages::close();
 }
 
@@ -259,7 +265,8 @@ fn pairs_of(tracker: &Tracker, device: i32) -> Vec<(Key, usize, DevicePtr)> {
     .collect()
 }
 
-fn begin_launch(number: i32, _site: &Site) {
+fn begin_launch(number: i32) {
+    TOLD.set(accesses::by_kernels());
     let Some(device) = device(number) else { return };
     with(|tracker| {
         for entry in device.table.entries() {
@@ -279,6 +286,8 @@ fn end_launch(number: i32, site: &Site, kernel: &str) {
     let launched =
         Place::Kernel { kernel: kernel.to_owned(), source: source(site), instruction: String::new() };
     let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
+    // What a kernel tells it tells exactly.
+    let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
     for (key, size, storage) in pairs {
         let Some(now) = storage_has(number, storage, size) else { continue };
         let accesses = device.take_accesses(storage, size);
@@ -288,7 +297,7 @@ fn end_launch(number: i32, site: &Site, kernel: &str) {
                 return;
             };
             match accesses {
-                None => pair.see_device(0, &now, origin, false),
+                None => pair.see_device(0, &now, origin, told),
                 Some(accesses) => see_accesses(tracker, key, &now, &accesses, kernel, device, origin),
             }
         });

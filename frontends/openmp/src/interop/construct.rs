@@ -68,7 +68,7 @@ fn refused<H: Host>(error: &Error) -> *mut Interop {
 fn device<H: Host>(number: i64) -> Option<&'static Device> {
     let number = if number == DEFAULT_DEVICE { H::default_device() } else { number };
     // Asked as a routine asks: a program without regions has devices, too.
-    if number == devices::omp_get_initial_device::<H>().into() {
+    if number == i64::from(devices::omp_get_initial_device::<H>()) {
         return None;
     }
     match ready(number, &Site::NONE) {

@@ -43,6 +43,11 @@ impl Checks {
         Ok(checks)
     }
 
+    /// Whether a check is among them.
+    pub fn has(self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+
     fn names(self) -> impl Iterator<Item = &'static str> {
         CHECKS.iter().zip(self.0).filter(|(_, is)| *is).map(|(check, _)| check.name)
     }

@@ -77,6 +77,10 @@ impl Language {
 /// The first release whose `flang` is not called `flang-new`.
 const FLANG_RENAMED: u32 = 20;
 
+/// Has a function called before each load and store, which is Gangway's library's and no sanitizer's.
+const TELLS_ACCESSES: [&str; 2] =
+    ["-fsanitize-coverage=edge,trace-loads,trace-stores", "-fno-sanitize-link-runtime"];
+
 /// The arguments with those of response files in the place of the files' names.
 pub fn expanded(arguments: &[OsString]) -> Vec<OsString> {
     response::expand(arguments).into_iter().map(|word| word.text).collect()
@@ -91,6 +95,13 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     let mut request = Request::read(arguments, env::var_os("GANGWAY_CUDA_PATH"))?;
     if let Some(part) = request.print {
         return print(language, &request, part);
+    }
+    if request.tells_accesses && language == Language::Fortran {
+        eprintln!(
+            "gangway: note: --check=map: flang cannot have accesses told; the host's are seen by pages"
+        );
+    } else if request.tells_accesses {
+        request.rest.splice(0..0, TELLS_ACCESSES.map(OsString::from));
     }
     let compiler = Compiler::find(
         language,

@@ -11,6 +11,8 @@ use crate::exit::{FAILURE, Failure};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Request {
     pub openmp: bool,
+    /// The host's accesses, and those of CPU devices, are to be told (`--check=map`).
+    pub tells_accesses: bool,
     /// Constructs of OpenACC are translated.
     pub openacc: bool,
     /// What OpenACC's loops and variables have become is to be said.
@@ -158,6 +160,7 @@ impl Request {
                 "--print-flags=compile" => request.print = Some(Part::Compile),
                 "--print-flags=link" => request.print = Some(Part::Link),
                 "--emit-translated" => request.emit_translated = true,
+                "--check=map" => request.tells_accesses = true,
                 _ if takes_value(option) => {
                     let for_devices = option.starts_with("-Xopenmp-target") || option.starts_with("-Xarch_");
                     let value = words.get(at).and_then(|word| word.text.to_str());
@@ -171,6 +174,7 @@ impl Request {
             }
             taken[here] = option.starts_with("--print-flags")
                 || option == "--emit-translated"
+                || option == "--check=map"
                 || option == "-fopenacc-notes"
                 || option == "--param=openacc-privatization=noisy";
         }

@@ -1,0 +1,26 @@
+// The result of a loop is copied back, or only its input was copied in.
+// with: openacc gcc-openacc
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef WRONG
+#define MAP copyin
+#else
+#define MAP copy
+#endif
+
+int main(void)
+{
+  int n = 8192;
+  double *a = malloc(n * sizeof *a), sum = 0;
+  for (int i = 0; i < n; ++i)
+    a[i] = i;
+#pragma acc parallel loop MAP(a[0:n])
+  for (int i = 0; i < n; ++i)
+    a[i] = a[i] * 2 + 1;
+  for (int i = 0; i < n; ++i)
+    sum += a[i]; // finds: the host reads
+  printf("%g\n", sum);
+  free(a);
+  return 0;
+}
