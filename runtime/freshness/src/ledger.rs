@@ -165,6 +165,19 @@ impl Ledger {
         }
     }
 
+    /// A copy from a device has given the host this: what that says of pairs of other devices.
+    pub fn host_is_given(&mut self, by: Key, host: usize, now: &[u8]) {
+        let first = host.saturating_sub(self.largest.saturating_sub(1));
+        for (key, pair) in self.pairs.range_mut((first, i32::MIN)..(host.saturating_add(now.len()), i32::MIN))
+        {
+            if *key != by && pair.host + pair.size() > host {
+                let (begin, end) = part(pair.host, pair.size(), host, now.len());
+                let at = pair.host + begin - host;
+                pair.host_is_given(begin, &now[at..at + (end - begin)]);
+            }
+        }
+    }
+
     /// A kernel reads a range of storage: whether that is old.
     #[must_use]
     pub fn device_reads(&self, device: i32, storage: usize, size: usize) -> Option<Access> {

@@ -298,6 +298,22 @@ impl Pair {
         self.set_all(range, Newest::Both);
     }
 
+    /// A copy from another device has given the host this. Who has the newest value of what differs nobody knows.
+    pub fn host_is_given(&mut self, offset: usize, now: &[u8]) {
+        for (at, &byte) in (offset..).zip(now) {
+            if self.newest[at] == Newest::Apart || self.host_seen[at] == byte {
+                continue;
+            }
+            self.host_seen[at] = byte;
+            let newest = match self.newest[at] {
+                Newest::Unset => Newest::Unset,
+                _ if !self.present || byte == self.device_seen[at] => Newest::Both,
+                _ => Newest::Unsure,
+            };
+            self.set(at, newest);
+        }
+    }
+
     /// What the device had in a range.
     #[must_use]
     pub fn device_had(&self, range: Range<usize>) -> &[u8] {

@@ -1,5 +1,6 @@
 //! Copies that changed nothing: advice at the end of the process.
 
+use super::lock::Lock;
 use super::told::variable;
 use crate::message::print_line;
 use gangway_findings::Source;
@@ -7,7 +8,6 @@ use gangway_freshness::Key;
 use gangway_runtime::Label;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What is moved in vain is told from so many bytes on, or so many copies.
@@ -61,10 +61,20 @@ struct Advice {
     unread: HashMap<Key, Copies>,
 }
 
-static ADVICE: Mutex<Option<Advice>> = Mutex::new(None);
+static ADVICE: Lock<Option<Advice>> = Lock::new(None);
 
-fn with<R>(work: impl FnOnce(&mut Advice) -> R) -> R {
-    work(ADVICE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default())
+fn with<R: Default>(work: impl FnOnce(&mut Advice) -> R) -> R {
+    ADVICE.try_with(|advice| work(advice.get_or_insert_default())).unwrap_or_default()
+}
+
+/// Takes the lock before a fork.
+pub fn hold() {
+    ADVICE.acquire();
+}
+
+/// Gives it up after a fork.
+pub fn let_go() {
+    ADVICE.release();
 }
 
 /// A copy has been made. `unread`: the pair, if it will be told when kernels [read](read) it.
@@ -87,7 +97,7 @@ pub fn add(copied: Copied, unread: Option<Key>) {
 
 /// A kernel has read some of it.
 pub fn read(key: Key) {
-    with(|advice| advice.unread.remove(&key));
+    with(|advice| drop(advice.unread.remove(&key)));
 }
 
 /// It is not mapped any more, or is copied again.

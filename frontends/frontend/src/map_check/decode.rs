@@ -19,7 +19,11 @@ pub struct Instructions(InstructionInfoFactory);
 
 impl Instructions {
     pub fn new() -> Self {
-        Self(InstructionInfoFactory::new())
+        let mut instructions = Self(InstructionInfoFactory::new());
+        // The decoder's tables are made when the first instruction is decoded: here, and not in a signal handler.
+        let copy = [0xA4];
+        let _ = instructions.operands(&copy, 0, |_| 0, 0);
+        instructions
     }
 
     /// The accesses of the instruction whose bytes these are; `register` gives the values of general registers, by

@@ -4,16 +4,15 @@ use super::tracker::{Mistake, TRACKER};
 use super::{accesses, contents, pages};
 use std::ffi::c_void;
 
-/// As the library has it.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Read = 0,
-    Write = 1,
-    Free = 2,
+/// What the library says is about to be done, by its numbers.
+mod access {
+    pub const READ: u32 = 0;
+    pub const WRITE: u32 = 1;
+    /// The memory is given back.
+    pub const FREE: u32 = 2;
 }
 
-type Listener = extern "C" fn(*const c_void, usize, Access);
+type Listener = extern "C" fn(*const c_void, usize, u32);
 
 /// Listens, if the library is in this process: `gangway run` puts it there.
 pub fn listen() {
@@ -25,20 +24,20 @@ pub fn listen() {
     }
 }
 
-extern "C" fn hear(address: *const c_void, size: usize, access: Access) {
+extern "C" fn hear(address: *const c_void, size: usize, access: u32) {
     // The runtime's own memory is allocated and freed with the locks held, too.
     if !pages::any() && !accesses::are_told() || pages::are_mine() {
         return;
     }
     let address = address.addr();
     match access {
-        Access::Free => {
+        access::FREE => {
             pages::release(address, size);
             TRACKER.try_with(|tracker| tracker.ledger.free(address, size));
         }
         // How much is written shows later, in the contents.
-        Access::Write => pages::open(address, size),
-        Access::Read => {
+        access::WRITE => pages::open(address, size),
+        access::READ => {
             let is_newer =
                 |tracker: &mut super::tracker::Tracker| tracker.ledger.has_newer_on_devices(address, size);
             if TRACKER.try_with(is_newer) != Some(true) {
@@ -52,5 +51,6 @@ extern "C" fn hear(address: *const c_void, size: usize, access: Access) {
                 }
             });
         }
+        _ => {}
     }
 }

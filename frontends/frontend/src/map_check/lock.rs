@@ -33,11 +33,21 @@ impl<T> Lock<T> {
 
     /// Runs `work` on the value; `None` if this thread is in such a call already.
     pub fn try_with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if !self.acquire() {
+            return None;
+        }
+        let _unlock = Unlock(&self.owner);
+        // SAFETY: this thread has the lock.
+        Some(work(unsafe { &mut *self.value.get() }))
+    }
+
+    /// Takes the lock, also for a fork. False: this thread has it already.
+    pub fn acquire(&self) -> bool {
         let this = this_thread();
         let mut tries = 0_u32;
         while let Err(owner) = self.owner.compare_exchange(0, this, Ordering::Acquire, Ordering::Relaxed) {
             if owner == this {
-                return None;
+                return false;
             }
             tries += 1;
             if tries < 100 {
@@ -47,19 +57,17 @@ impl<T> Lock<T> {
                 unsafe { libc::sched_yield() };
             }
         }
-        let _unlock = Unlock(&self.owner);
-        // SAFETY: this thread has the lock.
-        Some(work(unsafe { &mut *self.value.get() }))
+        true
+    }
+
+    /// Gives it up after a fork, in the parent or in the child.
+    pub fn release(&self) {
+        self.owner.store(0, Ordering::Release);
     }
 
     /// Whether this thread is in [`try_with`](Self::try_with).
     pub fn is_mine(&self) -> bool {
         self.owner.load(Ordering::Relaxed) == this_thread()
-    }
-
-    /// In a forked child: the thread that had it may not be there.
-    pub fn after_fork(&self) {
-        self.owner.store(0, Ordering::Release);
     }
 }
 

@@ -27,6 +27,7 @@ mod watch;
 use crate::message::print_line;
 use gangway_runtime::events;
 use std::sync::atomic::{AtomicU32, Ordering};
+use tracker::TRACKER;
 
 /// The process that began: a forked child has none of its findings.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
@@ -39,12 +40,20 @@ pub(crate) fn start() {
     events::observe(&WATCH);
     pages::start();
     host_access::listen();
-    extern "C" fn in_child() {
-        pages::after_fork();
+    // In the order in which they are taken elsewhere.
+    extern "C" fn before() {
+        pages::hold();
+        TRACKER.acquire();
+        advice::hold();
+    }
+    extern "C" fn after() {
+        advice::let_go();
+        TRACKER.release();
+        pages::let_go();
     }
     // SAFETY: functions without parameters, of a library that stays loaded.
     unsafe {
-        libc::pthread_atfork(None, None, Some(in_child));
+        libc::pthread_atfork(Some(before), Some(after), Some(after));
         libc::atexit(at_exit);
     }
 }

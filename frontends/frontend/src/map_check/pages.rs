@@ -503,8 +503,12 @@ unsafe fn pass_on(index: usize, signal: c_int, info: *mut libc::siginfo_t, conte
     }
 }
 
-/// Has forked children find the locks free.
-pub fn after_fork() {
-    PAGES.after_fork();
-    TRACKER.after_fork();
+/// Takes the lock before a fork.
+pub fn hold() {
+    PAGES.acquire();
+}
+
+/// Gives it up after a fork.
+pub fn let_go() {
+    PAGES.release();
 }

@@ -18,15 +18,33 @@ pub enum Place {
     Kernel {
         kernel: String,
         source: Option<Source>,
+        code: usize,
         instruction: String,
     },
-    /// Another construct.
+    /// Another construct. Not every compiler says where it is: then there is the address of the call, or 0.
     Construct {
         source: Option<Source>,
+        code: usize,
     },
     /// An instruction of the host's.
     Code(usize),
     Unknown,
+}
+
+impl Place {
+    pub fn construct(site: &Site) -> Self {
+        Self::Construct { source: source(site), code: code(site) }
+    }
+
+    pub fn kernel(kernel: &str, site: &Site) -> Self {
+        let (kernel, instruction) = (kernel.to_owned(), String::new());
+        Self::Kernel { kernel, source: source(site), code: code(site), instruction }
+    }
+}
+
+/// The instruction that has called the runtime.
+fn code(site: &Site) -> usize {
+    site.return_address.addr().saturating_sub(1)
 }
 
 pub struct Places {
@@ -86,9 +104,10 @@ mod tests {
     #[test]
     fn places_keep_their_numbers() {
         let mut places = Places::new();
-        let one = places.add(Place::Construct { source: None });
+        let construct = || Place::Construct { source: None, code: 0 };
+        let one = places.add(construct());
         let code = places.code(0x1234);
-        assert_eq!((places.add(Place::Construct { source: None }), places.code(0x1234)), (one, code));
+        assert_eq!((places.add(construct()), places.code(0x1234)), (one, code));
         assert_eq!(places.get(code), Place::Code(0x1234));
         assert_eq!(places.get(0), Place::Unknown);
     }

@@ -94,11 +94,11 @@ fn side(label: &str, what: &str, place: &Place) -> Side {
     let (mut what, mut function) = (what.to_owned(), String::new());
     let (mut instruction, mut source) = (String::new(), None);
     match place {
-        Place::Kernel { source: at, instruction: of, .. } => {
-            (source, instruction) = (at.clone(), of.clone());
+        Place::Kernel { source: at, code, instruction: of, .. } => {
+            (source, instruction) = (at.clone().or_else(|| code_source(*code)), of.clone());
         }
-        Place::Construct { source: at } => {
-            source.clone_from(at);
+        Place::Construct { source: at, code } => {
+            source = at.clone().or_else(|| code_source(*code));
             if what.ends_with("the host") {
                 what += ", before the construct";
             }
@@ -113,4 +113,10 @@ fn side(label: &str, what: &str, place: &Place) -> Side {
         Place::Unknown => {}
     }
     Side { label, what, function, instruction, source }
+}
+
+/// The line of an instruction, if it is known.
+fn code_source(address: usize) -> Option<Source> {
+    let (file, line, column) = gangway_backends::code_place(address).filter(|_| address != 0)?.source?;
+    Some(Source { file, line, column })
 }

@@ -135,7 +135,7 @@ fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size:
     let Some(now) = contents::read(host, size) else { return };
     with(|tracker| {
         let Some((key, offset)) = matching(tracker, device, host, from, size) else { return };
-        let place = tracker.places.add(Place::Construct { source: source(site) });
+        let place = tracker.places.add(Place::construct(site));
         let Some(pair) = tracker.ledger.get_mut(key) else { return };
         pair.see_host(offset, &now, 0);
         if let Some(stale) = pair.copies_back(offset..offset + size).lost {
@@ -190,7 +190,9 @@ fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
         let pair = tracker.ledger.get_mut(key)?;
         let in_vain = pair.copies_back(offset..offset + size).in_vain;
         pair.copied_back(offset, &now);
-        Some((pair.host(), pair.size(), in_vain))
+        let (begin, pair_size) = (pair.host(), pair.size());
+        tracker.ledger.host_is_given(key, host, &now);
+        Some((begin, pair_size, in_vain))
     });
     if let Some((host, pair_size, in_vain)) = copied.flatten() {
         let (source, direction) = (source(site), Direction::From);
@@ -225,8 +227,15 @@ fn add_entry(tracker: &mut Tracker, device: i32, begin: usize, end: usize, stora
         return;
     };
     let name = tracker.label_number(label);
-    // What both have from the beginning is the same, and of the rest nothing is known.
-    tracker.ledger.map((begin, device), storage.0, name, &now).device_is_given(0, &there);
+    let pair = tracker.ledger.map((begin, device), storage.0, name, &now);
+    if there.iter().all(|byte| *byte == 0) {
+        // Nobody has written it there, and the host began with the same.
+        pair.copied_to(0, &there);
+        pair.see_host(0, &now, 0);
+    } else {
+        // Constructors may have given each side its own.
+        pair.device_is_given(0, &there);
+    }
 }
 
 /// Storage that is given a value by no kernel.
@@ -283,8 +292,7 @@ fn begin_launch(number: i32) {
 
 fn end_launch(number: i32, site: &Site, kernel: &str) {
     let Some(device) = device(number) else { return };
-    let launched =
-        Place::Kernel { kernel: kernel.to_owned(), source: source(site), instruction: String::new() };
+    let launched = Place::kernel(kernel, site);
     let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
     // What a kernel tells it tells exactly.
     let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
@@ -318,7 +326,7 @@ fn see_accesses(
         let Some(place) = device.access_place(number) else { return origin };
         let source = place.source.map(|(file, line, column)| Source { file, line, column });
         let instruction = place.instruction;
-        tracker.places.add(Place::Kernel { kernel: kernel.to_owned(), source, instruction })
+        tracker.places.add(Place::Kernel { kernel: kernel.to_owned(), source, code: 0, instruction })
     };
     if accesses.first_reads.iter().any(|read| *read != 0) {
         advice::read(key);

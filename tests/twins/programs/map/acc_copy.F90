@@ -1,5 +1,5 @@
 ! The result comes back, or the data was only copied in.
-! with: openacc gcc-openacc
+! with: gcc-openacc
 program main
   implicit none
   integer, parameter :: n = 16384

@@ -1,5 +1,5 @@
 ! What a loop reads on the device is updated, or was changed on the host alone.
-! with: openacc gcc-openacc
+! with: gcc-openacc
 program main
   implicit none
   integer :: c(100), out(100), i

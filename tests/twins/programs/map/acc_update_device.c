@@ -12,7 +12,8 @@ int main(void)
     in[0] = 1;
     in[255] = 2;
 #ifndef WRONG
-#pragma acc update device(in[0:1], in[255:1])
+#pragma acc update device(in[0:1])
+#pragma acc update device(in[255:1])
 #endif
 #pragma acc parallel loop
     for (int i = 0; i < 256; ++i)
