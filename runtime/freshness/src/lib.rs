@@ -9,6 +9,13 @@
 //! writes are not known, nobody knows who wrote last where the host had. Such bytes are [`Newest::Unsure`], and no
 //! mistake is made of them.
 //!
+//! | Module | What is in it |
+//! |---|---|
+//! | `pair` | a range of the host and its storage, byte by byte |
+//! | `ledger` | all pairs, by the addresses of both sides |
+//!
+//! Each uses those above it only.
+//!
 //! The crate knows no devices and reads no memory: contents are passed to it. Nothing here allocates when an access
 //! is told, so signal handlers may tell them.
 

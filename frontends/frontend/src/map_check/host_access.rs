@@ -24,6 +24,30 @@ pub fn listen() {
     }
 }
 
+/// The program's instruction that has called the C library, or 0.
+fn caller() -> usize {
+    let mut frames = [std::ptr::null_mut(); 32];
+    // SAFETY: there is room for so many.
+    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
+    let is_librarys = |frame: &usize| {
+        // SAFETY: plain data that the call fills; the name is the loader's, for as long as this takes.
+        let name = unsafe {
+            let mut found: libc::Dl_info = std::mem::zeroed();
+            if libc::dladdr(std::ptr::with_exposed_provenance(*frame), &raw mut found) == 0 {
+                return true;
+            }
+            std::ffi::CStr::from_ptr(found.dli_fname)
+        };
+        let name = name.to_string_lossy();
+        let file = name.rsplit('/').next().unwrap_or_default();
+        ["libgangway-", "libomptarget.", "libc.", "libgfortran.", "libstdc++."]
+            .iter()
+            .any(|start| file.starts_with(start))
+    };
+    let mut calls = frames[..count.max(0) as usize].iter().map(|frame| frame.addr() - 1);
+    calls.find(|frame| !is_librarys(frame)).unwrap_or(0)
+}
+
 extern "C" fn hear(address: *const c_void, size: usize, access: u32) {
     // The runtime's own memory is allocated and freed with the locks held, too.
     if !pages::any() && !accesses::are_told() || pages::are_mine() {
@@ -47,7 +71,8 @@ extern "C" fn hear(address: *const c_void, size: usize, access: u32) {
             let Some(now) = contents::read(address, size) else { return };
             TRACKER.try_with(|tracker| {
                 if let Some(access) = tracker.ledger.host_reads(address, &now) {
-                    tracker.note(Mistake::HostReads, access.key, access.stale, 0);
+                    let place = tracker.places.code(caller());
+                    tracker.note(Mistake::HostReads, access.key, access.stale, place);
                 }
             });
         }

@@ -512,3 +512,41 @@ pub fn hold() {
 pub fn let_go() {
     PAGES.release();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_of_closed_pages_are_noted_and_writes_make_them_good() {
+        let memory = vec![1_u8; 6 * PAGE];
+        let (begin, size) = (memory.as_ptr().addr(), memory.len());
+        let at = |offset: usize| ptr::with_exposed_provenance_mut::<u8>(begin + offset);
+        let waiting = || TRACKER.try_with(|tracker| tracker.take().len()).unwrap();
+        TRACKER.try_with(|tracker| {
+            let pair = tracker.ledger.map((begin, 0), 0x1000, 0, &memory);
+            pair.copied_to(0, &memory);
+            pair.see_device(0, &vec![2; size], 1, true);
+        });
+        start();
+        close();
+        let middle = begin.next_multiple_of(PAGE) - begin + PAGE;
+        assert_eq!(contents::read(begin + middle, 1), None, "the page is closed");
+        // SAFETY: bytes of `memory`, as below.
+        unsafe {
+            assert_eq!(at(0).read_volatile(), 1, "the ends stay open");
+            assert_eq!(waiting(), 0);
+            at(middle + 8).write_volatile(7);
+            assert_eq!(at(middle + 8).read_volatile(), 7);
+            assert_eq!(waiting(), 0, "what the host has written is its own");
+            assert_eq!(contents::read(begin + middle, 1), None, "the page is closed again");
+            assert_eq!(at(middle + 9).read_volatile(), 1);
+        }
+        assert_eq!(waiting(), 1);
+        assert!(contents::read(begin + middle, 1).is_some(), "told once");
+        open(begin + middle + PAGE, 1);
+        assert!(contents::read(begin + middle + PAGE, 1).is_some());
+        release(begin, size);
+        TRACKER.try_with(|tracker| tracker.ledger.unmap((begin, 0)));
+    }
+}

@@ -7,11 +7,12 @@ use super::{accesses, contents, pages, told};
 use crate::state::RUNTIME;
 use gangway_backend::{Accesses, DevicePtr};
 use gangway_findings::Source;
-use gangway_freshness::{Key, Stale};
+use gangway_freshness::{Key, Pair, Stale};
 use gangway_runtime::events::{MappingChange, MappingEvent, Observer, Site, Step};
-use gangway_runtime::present::Relation;
+use gangway_runtime::present::{EntryRef, Relation};
 use gangway_runtime::{Device, Label};
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 pub struct Watch;
@@ -147,10 +148,8 @@ fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size:
 fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
     let Some(now) = contents::read(host, size) else { return };
+    add_global(device, host, storage, size);
     let copied = with(|tracker| {
-        if matching(tracker, device, host, storage, size).is_none() {
-            add_global(tracker, device, host, size);
-        }
         if let Some((key, offset)) = matching(tracker, device, host, storage, size) {
             let pair = tracker.ledger.get_mut(key)?;
             let is_whole = size == pair.size();
@@ -182,10 +181,8 @@ fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
 fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
     let Some(now) = contents::read(host, size) else { return };
+    add_global(device, host, storage, size);
     let copied = with(|tracker| {
-        if matching(tracker, device, host, storage, size).is_none() {
-            add_global(tracker, device, host, size);
-        }
         let (key, offset) = matching(tracker, device, host, storage, size)?;
         let pair = tracker.ledger.get_mut(key)?;
         let in_vain = pair.copies_back(offset..offset + size).in_vain;
@@ -202,40 +199,51 @@ fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
 }
 
 /// Makes a pair of what is in the present table since before anybody was told: variables of images.
-fn add_global(tracker: &mut Tracker, number: i32, host: usize, size: usize) {
-    let Some(device) = device(number) else { return };
-    let (Relation::Contained(entry) | Relation::Partial(entry)) = device.table.lookup(host, size) else {
-        return;
-    };
-    add_entry(
-        tracker,
-        number,
-        entry.host_begin(),
-        entry.host_end(),
-        entry.translate(entry.host_begin()),
-        entry.label(),
-    );
+fn add_global(number: i32, host: usize, storage: DevicePtr, size: usize) {
+    let is_known = with(|tracker| matching(tracker, number, host, storage, size).is_some());
+    let Some(device) = device(number).filter(|_| is_known == Some(false)) else { return };
+    if let Relation::Contained(entry) | Relation::Partial(entry) = device.table.lookup(host, size) {
+        add_entry(number, &Variable::of(entry));
+    }
 }
 
-fn add_entry(tracker: &mut Tracker, device: i32, begin: usize, end: usize, storage: DevicePtr, label: Label) {
-    if tracker.ledger.at_storage(device, storage.0).is_some() || end <= begin || storage.0 == begin {
+/// What an entry of the present table says.
+struct Variable {
+    host: usize,
+    size: usize,
+    storage: DevicePtr,
+    label: Label,
+}
+
+impl Variable {
+    fn of(entry: EntryRef<'_>) -> Self {
+        let host = entry.host_begin();
+        let size = entry.host_end().saturating_sub(host);
+        Self { host, size, storage: entry.translate(host), label: entry.label() }
+    }
+}
+
+fn add_entry(device: i32, variable: &Variable) {
+    let Variable { host, size, storage, label } = *variable;
+    let is_known = with(|tracker| tracker.ledger.at_storage(device, storage.0).is_some());
+    if is_known != Some(false) || size == 0 || storage.0 == host {
         return;
     }
-    let (Some(now), Some(there)) =
-        (contents::read(begin, end - begin), storage_has(device, storage, end - begin))
-    else {
+    let (Some(now), Some(there)) = (contents::read(host, size), storage_has(device, storage, size)) else {
         return;
     };
-    let name = tracker.label_number(label);
-    let pair = tracker.ledger.map((begin, device), storage.0, name, &now);
-    if there.iter().all(|byte| *byte == 0) {
-        // Nobody has written it there, and the host began with the same.
-        pair.copied_to(0, &there);
-        pair.see_host(0, &now, 0);
-    } else {
-        // Constructors may have given each side its own.
-        pair.device_is_given(0, &there);
-    }
+    with(|tracker| {
+        let name = tracker.label_number(label);
+        let pair = tracker.ledger.map((host, device), storage.0, name, &now);
+        if there.iter().all(|byte| *byte == 0) {
+            // Nobody has written it there, and the host began with the same.
+            pair.copied_to(0, &there);
+            pair.see_host(0, &now, 0);
+        } else {
+            // Constructors may have given each side its own.
+            pair.device_is_given(0, &there);
+        }
+    });
 }
 
 /// Storage that is given a value by no kernel.
@@ -277,63 +285,83 @@ fn pairs_of(tracker: &Tracker, device: i32) -> Vec<(Key, usize, DevicePtr)> {
 fn begin_launch(number: i32) {
     TOLD.set(accesses::by_kernels());
     let Some(device) = device(number) else { return };
-    with(|tracker| {
-        for entry in device.table.entries() {
-            let begin = entry.host_begin();
-            add_entry(tracker, number, begin, entry.host_end(), entry.translate(begin), entry.label());
-        }
-        for (key, size, _) in pairs_of(tracker, number) {
-            if let (Some(now), Some(pair)) = (contents::read(key.0, size), tracker.ledger.get_mut(key)) {
-                pair.see_host(0, &now, 0);
-            }
-        }
-    });
-}
-
-fn end_launch(number: i32, site: &Site, kernel: &str) {
-    let Some(device) = device(number) else { return };
-    let launched = Place::kernel(kernel, site);
-    let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
-    // What a kernel tells it tells exactly.
-    let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
-    for (key, size, storage) in pairs {
-        let Some(now) = storage_has(number, storage, size) else { continue };
-        let accesses = device.take_accesses(storage, size);
+    let variables: Vec<Variable> = device.table.entries().into_iter().map(Variable::of).collect();
+    variables.iter().for_each(|variable| add_entry(number, variable));
+    for (key, size, _) in with(|tracker| pairs_of(tracker, number)).unwrap_or_default() {
+        let Some(now) = contents::read(key.0, size) else { continue };
         with(|tracker| {
-            let origin = tracker.places.add(launched.clone());
-            let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.storage() == storage.0) else {
-                return;
-            };
-            match accesses {
-                None => pair.see_device(0, &now, origin, told),
-                Some(accesses) => see_accesses(tracker, key, &now, &accesses, kernel, device, origin),
+            if let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.size() == size) {
+                pair.see_host(0, &now, 0);
             }
         });
     }
 }
 
-/// A kernel has ended that has accessed these bytes of a pair, and no others.
-fn see_accesses(
-    tracker: &mut Tracker,
-    key: Key,
-    now: &[u8],
-    accesses: &Accesses,
-    kernel: &str,
-    device: &Device,
-    origin: u32,
-) {
-    let place = |tracker: &mut Tracker, number: u32| {
-        let Some(place) = device.access_place(number) else { return origin };
-        let source = place.source.map(|(file, line, column)| Source { file, line, column });
-        let instruction = place.instruction;
-        tracker.places.add(Place::Kernel { kernel: kernel.to_owned(), source, code: 0, instruction })
-    };
-    if accesses.first_reads.iter().any(|read| *read != 0) {
-        advice::read(key);
-        let Some(pair) = tracker.ledger.get(key) else { return };
+fn end_launch(number: i32, site: &Site, kernel: &str) {
+    let Some(device) = device(number) else { return };
+    let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
+    let origin = with(|tracker| tracker.places.add(Place::kernel(kernel, site))).unwrap_or_default();
+    // What a kernel tells it tells exactly.
+    let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
+    for (key, size, storage) in pairs {
+        let Some(now) = storage_has(number, storage, size) else { continue };
+        let noted = device.take_accesses(storage, size).map(|accesses| Noted::of(device, kernel, accesses));
+        with(|tracker| {
+            let is_same = |pair: &Pair| pair.storage() == storage.0 && pair.size() == size;
+            if !tracker.ledger.get(key).is_some_and(is_same) {
+                return;
+            }
+            match noted {
+                None => {
+                    if let Some(pair) = tracker.ledger.get_mut(key) {
+                        pair.see_device(0, &now, origin, told);
+                    }
+                }
+                Some(noted) => noted.see(tracker, key, &now, origin),
+            }
+        });
+    }
+}
+
+/// What a kernel has accessed of a pair, and nothing else.
+struct Noted {
+    accesses: Accesses,
+    /// By their numbers.
+    places: HashMap<u32, Place>,
+}
+
+impl Noted {
+    fn of(device: &Device, kernel: &str, accesses: Accesses) -> Self {
+        let mut places = HashMap::new();
+        let mut last = 0;
+        for &number in accesses.first_reads.iter().chain(&accesses.writes) {
+            if number == 0 || number == last || places.contains_key(&number) {
+                continue;
+            }
+            last = number;
+            if let Some(place) = device.access_place(number) {
+                let source = place.source.map(|(file, line, column)| Source { file, line, column });
+                let (kernel, instruction) = (kernel.to_owned(), place.instruction);
+                places.insert(number, Place::Kernel { kernel, source, code: 0, instruction });
+            }
+        }
+        Self { accesses, places }
+    }
+
+    /// The tracker's number of a place; `launch` is that of the kernel.
+    fn place(&self, tracker: &mut Tracker, number: u32, launch: u32) -> u32 {
+        self.places.get(&number).map_or(launch, |place| tracker.places.add(place.clone()))
+    }
+
+    fn see(&self, tracker: &mut Tracker, key: Key, now: &[u8], launch: u32) {
+        let Accesses { first_reads, writes } = &self.accesses;
+        if first_reads.iter().any(|read| *read != 0) {
+            advice::read(key);
+        }
+        // The first old byte that each instruction has read, and how many.
         let mut old: Vec<(u32, Stale)> = Vec::new();
-        if pair.has_newer_on_host() {
-            for (offset, &read) in accesses.first_reads.iter().enumerate().filter(|(_, read)| **read != 0) {
+        if let Some(pair) = tracker.ledger.get(key).filter(|pair| pair.has_newer_on_host()) {
+            for (offset, &read) in first_reads.iter().enumerate().filter(|(_, read)| **read != 0) {
                 let Some(stale) = pair.reads_old_on_device(offset) else { continue };
                 match old.iter_mut().find(|(number, _)| *number == read) {
                     Some((_, first)) => first.bytes += 1,
@@ -342,23 +370,22 @@ fn see_accesses(
             }
         }
         for (number, stale) in old {
-            let place = place(tracker, number);
+            let place = self.place(tracker, number, launch);
             tracker.note(Mistake::DeviceReads, key, stale, place);
         }
-    }
-    if let Some(pair) = tracker.ledger.get_mut(key) {
-        pair.see_device(0, now, origin, true);
-    }
-    let mut begin = 0;
-    while begin < accesses.writes.len() {
-        let number = accesses.writes[begin];
-        let length = accesses.writes[begin..].iter().take_while(|write| **write == number).count();
-        if number != 0 {
-            let origin = place(tracker, number);
-            if let Some(pair) = tracker.ledger.get_mut(key) {
-                pair.device_wrote(begin..begin + length, origin);
-            }
+        if let Some(pair) = tracker.ledger.get_mut(key) {
+            pair.see_device(0, now, launch, true);
         }
-        begin += length;
+        let mut begin = 0;
+        while let Some(&number) = writes.get(begin) {
+            let length = writes[begin..].iter().take_while(|write| **write == number).count();
+            if number != 0 {
+                let origin = self.place(tracker, number, launch);
+                if let Some(pair) = tracker.ledger.get_mut(key) {
+                    pair.device_wrote(begin..begin + length, origin);
+                }
+            }
+            begin += length;
+        }
     }
 }
