@@ -13,9 +13,7 @@ use crate::functions::CodeCache;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{
-    Accesses, AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race,
-};
+use crate::run::{Accesses, AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race};
 use crate::{fall_back, output};
 
 /// How an engine works.
