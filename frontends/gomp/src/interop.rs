@@ -254,8 +254,8 @@ mod tests {
     fn what_a_modifier_prefers() {
         let separator = i8::MIN;
         // SAFETY: null is a construct without the modifier.
-        assert_eq!(unsafe { foreign_runtimes(std::ptr::null()) }, [0; 0]);
-        assert_eq!(runtimes(&[0]), [0; 0]);
+        assert_eq!(unsafe { foreign_runtimes(std::ptr::null()) }, [0_i32; 0]);
+        assert_eq!(runtimes(&[0]), [0_i32; 0]);
         assert_eq!(runtimes(&[separator, 1, separator, 0, separator, 5, 2, separator, 0, 0]), [1, 5, 2]);
         // Attributes, and an item without a runtime.
         let text = [separator, separator, 97, 98, 0, 99, 0, 0, separator, 7, separator, 0, 0];

@@ -59,18 +59,25 @@ fn accessed<const SIZE: usize, const WRITES: bool>(address: *const c_void) {
 fn look_at(address: usize, size: usize, writes: bool) {
     let code = caller::noted().addr().saturating_sub(1);
     let _ = TRACKER.try_with(|tracker| {
-        let place = tracker.places.code(code);
-        if writes {
-            tracker.ledger.host_writes(address, size, place);
-        } else if let Some(access) = host_reads(tracker, address, size) {
-            tracker.note(Mistake::HostReads, access.key, access.stale, place);
+        let device = tracker.ledger.device_with(address);
+        if device.is_some() {
+            BY_KERNELS.fetch_add(1, Ordering::Relaxed);
         }
-        let Some(device) = tracker.ledger.device_with(address) else { return };
-        BY_KERNELS.fetch_add(1, Ordering::Relaxed);
         if writes {
-            tracker.ledger.device_writes(device, address, size, place);
-        } else if let Some(access) = tracker.ledger.device_reads(device, address, size) {
+            let place = tracker.places.code(code);
+            tracker.ledger.host_writes(address, size, place);
+            if let Some(device) = device {
+                tracker.ledger.device_writes(device, address, size, place);
+            }
+            return;
+        }
+        let by_kernel = device.and_then(|device| tracker.ledger.device_reads(device, address, size));
+        if let Some(access) = by_kernel {
+            let place = tracker.places.code(code);
             tracker.note(Mistake::DeviceReads, access.key, access.stale, place);
+        } else if let Some(access) = host_reads(tracker, address, size) {
+            let place = tracker.places.code(code);
+            tracker.note(Mistake::HostReads, access.key, access.stale, place);
         }
     });
 }

@@ -146,10 +146,11 @@ mod tests {
     #[test]
     fn checks_are_a_list() {
         let asked = |text| Checks::read(text).map(Checks::variables);
-        let vgpu = |text: &str| ("GANGWAY_VGPU_CHECK", OsString::from(text));
-        assert_eq!(asked("race").unwrap(), [vgpu("race")]);
-        assert_eq!(asked("all").unwrap(), [vgpu("memory,race"), ("GANGWAY_CHECK", "1".into())]);
-        assert_eq!(asked("race,memory"), asked("all"));
+        let both =
+            |text: &str| ["GANGWAY_VGPU_CHECK", "GANGWAY_CHECK"].map(|name| (name, OsString::from(text)));
+        assert_eq!(asked("race").unwrap(), both("race"));
+        assert_eq!(asked("all").unwrap(), both("memory,map,race"));
+        assert_eq!(asked("race,map,memory"), asked("all"));
         assert_eq!(asked("race,rice").unwrap_err(), "rice");
     }
 }

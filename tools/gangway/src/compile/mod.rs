@@ -103,6 +103,8 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     } else if request.tells_accesses {
         request.rest.splice(0..0, TELLS_ACCESSES.map(OsString::from));
     }
+    // What is read and translated before it is compiled is read without.
+    request.words.retain(|word| word != "--check=map");
     let compiler = Compiler::find(
         language,
         request.llvm.as_deref(),

@@ -33,11 +33,11 @@ fn checks_are_asked_for_by_their_variables() {
     let said = |options: &[&str]| {
         workshop.output(&[&["run"], options, &["--", "sh", "-c", line]].concat()).stdout.trim().to_owned()
     };
-    assert_eq!(said(&["--check=race"]), "race");
-    assert_eq!(said(&["--check"]), "memory,race 1");
+    assert_eq!(said(&["--check=race"]), "race race");
+    assert_eq!(said(&["--check"]), "memory,map,race memory,map,race");
     workshop.write("known", "race:a.c\n");
     let known = std::fs::canonicalize(workshop.path("known")).unwrap();
-    assert_eq!(said(&["--check=race", "--suppress", "known"]), format!("race {}", known.display()));
+    assert_eq!(said(&["--check=race", "--suppress", "known"]), format!("race race {}", known.display()));
 }
 
 #[test]
