@@ -301,7 +301,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let place = self.memory.shared.place(*space, format!("copy of '{}'", variable.name));
             text += &self.entered(&directive.range, mode, names, &[variable.key]);
             text += &format!("{element} *const {name} = ({element} *){place}; ");
-            let array = names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            let array = names.get(&variable.key).cloned().unwrap_or_else(|| variable.qualified());
             let (mut numbers, mut there, mut from) = (String::new(), String::new(), array);
             let mut dimensions = Vec::new();
             for (at, ((_, count), first)) in sections.iter().zip(firsts).enumerate() {
@@ -914,7 +914,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             }
         }
         let name_of =
-            |variable: &Variable| names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            |variable: &Variable| names.get(&variable.key).cloned().unwrap_or_else(|| variable.qualified());
         if wanted.is_empty() {
             return self.wait(mode);
         }
@@ -1084,7 +1084,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let mut names = names.clone();
         let mut copies: Vec<(Reduction, String, String)> = Vec::new();
         for one in reductions {
-            let outer = names.get(&one.variable.key).cloned().unwrap_or_else(|| one.variable.name.clone());
+            let outer = names.get(&one.variable.key).cloned().unwrap_or_else(|| one.variable.qualified());
             let name = self.writer.fresh("r", &one.variable.name);
             text +=
                 &format!("{} {} ", one.declared(&name), one.begin(&name, &outer, levels.has(Levels::GANG)));

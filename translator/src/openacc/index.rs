@@ -2,6 +2,7 @@
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 #[allow(clippy::wildcard_imports, reason = "dozens of names of libclang's")]
@@ -69,6 +70,8 @@ pub struct Variable {
     pub is_restrict: bool,
     /// A whole number.
     pub is_whole: bool,
+    /// The namespaces and classes that it is in, as `n::A::`.
+    pub scope: String,
     /// Its type as source, without `const`.
     pub ty: String,
     /// It lives as long as the program.
@@ -84,6 +87,13 @@ pub struct Variable {
     /// The bytes of its declarator, and of its initialiser behind `=`.
     pub range: Range<usize>,
     pub initialiser: Option<Range<usize>>,
+}
+
+impl Variable {
+    /// Its name where none of its namespaces and classes is around.
+    pub fn qualified(&self) -> String {
+        format!("{}{}", self.scope, self.name)
+    }
 }
 
 /// Bytes, and the multiple of bytes at which they begin.
@@ -177,7 +187,48 @@ pub fn range_of(node: Node<'_>) -> Option<Range<usize>> {
 
 /// The key of a declaration.
 pub fn key_of(declaration: Node<'_>) -> Option<Key> {
-    declaration.canonical().place().or_else(|| declaration.place()).map(|place| place.at)
+    let at = declaration.canonical().place().or_else(|| declaration.place())?.at;
+    // Those of all specialisations stand in one place.
+    Some(specialisation(declaration).map_or(at, |name| {
+        let mut hasher = DefaultHasher::new();
+        (at, name).hash(&mut hasher);
+        SPECIALISED | usize::try_from(hasher.finish() >> 2).unwrap_or_default()
+    }))
+}
+
+/// Keys of members of specialised classes: no byte of a text.
+const SPECIALISED: Key = 1 << (usize::BITS - 2);
+
+/// The specialised class of which a variable is a static member.
+fn specialisation(variable: Node<'_>) -> Option<String> {
+    let parent = variable.parent();
+    let is_member = variable.kind() == CXCursor_VarDecl
+        && matches!(parent.kind(), CXCursor_ClassDecl | CXCursor_StructDecl);
+    is_member.then(|| parent.ty().spelling()).filter(|name| name.ends_with('>'))
+}
+
+/// The namespaces and classes around a variable.
+fn scope(variable: Node<'_>) -> String {
+    let mut scope = String::new();
+    let mut around = variable.parent();
+    loop {
+        match around.kind() {
+            CXCursor_ClassDecl | CXCursor_StructDecl => {
+                let name = around.ty().canonical().spelling();
+                // It has all that is around the class, which may have no name.
+                if !name.contains('(') {
+                    return format!("{name}::{scope}");
+                }
+                scope = format!("{}::{scope}", around.name());
+            }
+            CXCursor_Namespace if !around.name().is_empty() && !around.name().starts_with('(') => {
+                scope = format!("{}::{scope}", around.name());
+            }
+            CXCursor_Namespace | CXCursor_LinkageSpec | CXCursor_UnexposedDecl => {}
+            _ => return scope,
+        }
+        around = around.parent();
+    }
 }
 
 struct Walk<'w, 'u> {
@@ -435,6 +486,7 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         is_const: ty.is_const(),
         is_restrict: ty.is_restrict() || is_pointer && text[range.clone()].contains("restrict"),
         is_whole: ty.is_integer() && ty.kind() != CXType_Bool,
+        scope: scope(node.canonical()),
         ty: spelling,
         is_static: node.is_static(),
         is_of_its_unit: node.is_of_its_unit(),

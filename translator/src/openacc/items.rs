@@ -172,11 +172,11 @@ fn object_of(tokens: &[Token], variable: Option<&Variable>, is_of_this: bool) ->
     let is_member = rest.iter().any(|token| token.is("."));
     match variable.class {
         Class::Record | Class::Array if is_member => {
-            Some(Object { name: base.text.clone(), is_variable: true, is_of_base: true })
+            Some(Object { name: variable.qualified(), is_variable: true, is_of_base: true })
         }
         // An element is a part of what the pointer leads to.
         Class::Pointer if is_member && rest.first().is_some_and(|token| token.is("[")) => {
-            Some(led_to(format!("{}->", base.text), true))
+            Some(led_to(format!("{}->", variable.qualified()), true))
         }
         _ => None,
     }
@@ -225,7 +225,9 @@ impl Item {
         }
         let first = tokens.first().filter(|token| token.kind == Kind::Identifier);
         // A member of the object at `this` has no key.
-        let is_variable = end == 1 && first.is_some() && key.is_some();
+        let is_name = end == 1 && first.is_some();
+        let is_qualified = index.uses_in(&object).next().is_some_and(|found| found.range == object);
+        let is_variable = key.is_some() && (is_name || is_qualified);
         Ok(Self {
             kind,
             flags,

@@ -744,7 +744,7 @@ fn most_workers(lanes: Option<u64>) -> u64 {
 
 /// The name of a variable outside of the construct.
 fn host_name(variable: &Variable, outer: &Names) -> String {
-    outer.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone())
+    outer.get(&variable.key).cloned().unwrap_or_else(|| variable.qualified())
 }
 
 /// The number of an object of which items are members: of a variable or of what it leads to, or of `this`.

@@ -114,7 +114,7 @@ impl Writer<'_> {
                 levels if levels.has(Levels::WORKER) => format!("(unsigned long)({workers})"),
                 _ => "1".to_owned(),
             };
-            let object = names.get(&variable.key).cloned().unwrap_or_else(|| variable.name.clone());
+            let object = names.get(&variable.key).cloned().unwrap_or_else(|| variable.qualified());
             let stem = self.fresh("n", &variable.name);
             let [low, length, bytes, offset] =
                 ["low", "length", "bytes", "offset"].map(|what| format!("{stem}_{what}"));
