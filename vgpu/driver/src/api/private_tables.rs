@@ -148,6 +148,8 @@ extern "C" fn runtimes_stream(stream: CUstream) {
 
 extern "C" fn copies_are_asked_for(are: bool) {
     runtimes::asked_for(are);
+}
+
 extern "C" fn take_accesses(
     device: CUdevice,
     address: CUdeviceptr,
