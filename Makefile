@@ -80,6 +80,10 @@ bench-gomp: bootstrap-bench build ## Compare GCC's programs under libgomp and un
 bench-openacc: build ## Compare OpenACC through clang with GCC's and with OpenMP; writes docs/benchmarks-openacc.md
 	cargo run --release -p gangway-bench --bin gangway-bench-openacc
 
+.PHONY: bench-checks
+bench-checks: bootstrap-bench build ## Measure what the checks of the virtual GPU cost; writes docs/benchmarks-checks.md
+	cargo run --release -p gangway-bench --bin gangway-bench-checks
+
 .PHONY: bench-host-calls
 bench-host-calls: build ## Compare host calls with the protocol of libgomp; writes docs/benchmarks-host-calls.md
 	cargo run --release -p gangway-bench --bin gangway-bench-host-calls

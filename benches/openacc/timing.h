@@ -1,6 +1,6 @@
-/* What the programs of `make bench-openacc` have in common. A problem (NAME.h) has its data and its
- * check, and a form of it (NAME_acc.c, NAME_omp.c) the regions. The data stays on the device; a pass
- * computes everything once. The first pass compiles the kernels and is not counted. */
+/* What the programs of `make bench-openacc` and `make bench-checks` have in common. A problem (NAME.h) has
+ * its data and its check, and a form of it (NAME_acc.c, NAME_omp.c) the regions. The data stays on the
+ * device; a pass computes everything once. The first pass compiles the kernels and is not counted. */
 #ifndef GANGWAY_BENCH_TIMING_H
 #define GANGWAY_BENCH_TIMING_H
 
@@ -38,6 +38,18 @@ static inline void require_near(double found, double expected, double tolerance)
   }
 }
 
+/* The most memory that the process has had. */
+static inline void print_peak(void) {
+  FILE *status = fopen("/proc/self/status", "r");
+  char line[256];
+  long peak;
+  while (status && fgets(line, sizeof line, status))
+    if (sscanf(line, "VmHWM: %ld", &peak) == 1)
+      printf("peak_kib %ld\n", peak);
+  if (status)
+    fclose(status);
+}
+
 int main(void) {
   prepare();
   enter();
@@ -51,6 +63,7 @@ int main(void) {
   leave();
   check();
   print_samples(samples, PASSES);
+  print_peak();
   return 0;
 }
 

@@ -6,9 +6,10 @@
 //! reached through pointers in here, so that code has no relocations.
 
 use std::ffi::c_void;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use crate::frame::Frame;
+use crate::grants::Grants;
 use crate::windows::Windows;
 
 /// Lanes of a warp.
@@ -126,6 +127,9 @@ pub struct Warp {
     pub waiting: Waiting,
     /// Where in the host's memory the warp has been.
     pub(crate) windows: Windows,
+    /// Check mode: what it may access, until this counts on.
+    pub(crate) freed: *const AtomicU64,
+    pub(crate) grants: Grants,
 }
 
 /// What lanes wait for that are parked. Compiled code does not look at it.

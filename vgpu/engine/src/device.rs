@@ -23,6 +23,8 @@ pub(crate) struct Device {
     number: u32,
     /// Whether every access is checked to the byte.
     pub check: bool,
+    /// Whether every access is told of.
+    pub watch: bool,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
@@ -45,10 +47,11 @@ impl Drop for Held {
 
 impl Device {
     #[must_use]
-    pub fn new(number: u32, check: bool, heap_size: u64) -> Self {
+    pub fn new(number: u32, check: bool, watch: bool, heap_size: u64) -> Self {
         Device {
             number,
             check,
+            watch,
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),

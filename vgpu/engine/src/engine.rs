@@ -113,8 +113,8 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Self> {
         // Accesses that are watched go where they are checked.
         let checks = options.checks;
-        let device =
-            Arc::new(Device::new(options.device, checks.memory || checks.race || checks.map, options.heap));
+        let watch = checks.race || checks.map;
+        let device = Arc::new(Device::new(options.device, checks.memory || watch, watch, options.heap));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let accesses = checks.map.then(Arc::default);
         let pool = Pool::new(device.clone(), options.workers);

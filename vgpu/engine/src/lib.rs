@@ -11,6 +11,7 @@
 //! | module | what |
 //! |---|---|
 //! | `windows` | memory of the host that a warp remembers |
+//! | `grants` | check mode: memory that a kernel may use, as a warp remembers it |
 //! | `frame` | the frame of a function that runs under a mask |
 //! | [`abi`] | what compiled code and the engine agree on: the state of a warp |
 //! | `code` | what the compiler hands over |
@@ -46,6 +47,7 @@ mod fault;
 mod frame;
 mod functions;
 mod generator;
+mod grants;
 pub mod guard;
 mod launch;
 mod load;

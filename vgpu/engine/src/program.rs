@@ -127,6 +127,7 @@ impl Program {
             abreast: load::keeps_abreast(&module),
             waits: load::waits(&module),
             check: device.check,
+            watch: device.watch,
             provided,
         };
         let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
@@ -158,6 +159,13 @@ impl Program {
     pub(crate) fn is_runtimes(&self, address: u64) -> bool {
         let behind = self.runtimes.partition_point(|range| range.start <= address);
         behind.checked_sub(1).is_some_and(|before| self.runtimes[before].contains(&address))
+    }
+
+    /// Whether one of its variables is between two such addresses.
+    #[must_use]
+    pub(crate) fn has_runtimes(&self, range: &Range<u64>) -> bool {
+        let behind = self.runtimes.partition_point(|other| other.start < range.end);
+        behind.checked_sub(1).is_some_and(|before| self.runtimes[before].end > range.start)
     }
 
     #[must_use]

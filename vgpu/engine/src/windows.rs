@@ -38,13 +38,19 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    #[must_use]
+    pub fn new(start: u64, length: u64) -> Self {
+        Window { start, length }
+    }
+
     /// The first and the last address of an access of some bytes; none if it is shorter.
     #[must_use]
     pub fn bounds(self, size: u64) -> Option<(u64, u64)> {
         Some((self.start, self.start + self.length.checked_sub(size)?))
     }
 
-    fn covers(self, address: u64, size: u64) -> bool {
+    #[must_use]
+    pub fn covers(self, address: u64, size: u64) -> bool {
         self.bounds(size).is_some_and(|(first, last)| (first..=last).contains(&address))
     }
 }

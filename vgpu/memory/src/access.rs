@@ -48,6 +48,29 @@ impl Space {
         }
     }
 
+    /// The range around an address in which kernels may make accesses until memory is
+    /// [freed](Space::freed), start and length: one allocation, one block of the device's heap, or host memory
+    /// that is registered as one. What the counter said before is what to remember it with. Constants are
+    /// granted to readers alone.
+    pub fn grant(&self, address: u64, write: bool) -> Option<(u64, u64)> {
+        if !is_device_address(address) {
+            return self.find_host(address);
+        }
+        let record = self.records.record(self.records.slot_of(address)?)?;
+        let (state, allocation, _) = record.read();
+        if state != State::Live || !allocation.covers(address, 1) {
+            return None;
+        }
+        match allocation.kind {
+            AllocationKind::Constant if write => None,
+            AllocationKind::Heap => match self.heap(address) {
+                Some(heap) => heap.block_at(address),
+                None => Some((allocation.address, allocation.size)),
+            },
+            _ => Some((allocation.address, allocation.size)),
+        }
+    }
+
     /// The first byte of a wrong access that is wrong by itself: the one behind the end of an
     /// allocation that the access reaches over. The access's first byte where none is.
     pub fn first_wrong(&self, address: u64, size: u64) -> u64 {

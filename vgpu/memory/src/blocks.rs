@@ -91,10 +91,18 @@ impl Blocks {
         Some(self.base + offset)
     }
 
-    /// Frees a block; `false` when none begins there.
-    pub(crate) fn give(&self, address: u64) -> bool {
+    /// Frees a block; `false` when none begins there. `freed` is called before another one may come to be
+    /// there.
+    pub(crate) fn give(&self, address: u64, freed: impl FnOnce()) -> bool {
         let offset = address.checked_sub(self.base).filter(|_| self.contains(address));
-        offset.is_some_and(|offset| self.lock().give(offset))
+        offset.is_some_and(|offset| {
+            let mut state = self.lock();
+            let given = state.give(offset);
+            if given {
+                freed();
+            }
+            given
+        })
     }
 
     /// Where it begins and how long it is.
@@ -140,6 +148,13 @@ impl Blocks {
             Some((start, length)) if offset - start + size <= length => None,
             _ => Some(Fault::OutOfBounds),
         }
+    }
+
+    /// The block that an address is in: start and size.
+    pub(crate) fn block_at(&self, address: u64) -> Option<(u64, u64)> {
+        let offset = address.checked_sub(self.base)?;
+        let (start, size) = self.lock().block(offset)?;
+        (offset - start < size).then_some((self.base + start, size))
     }
 
     /// What is at an address of this heap.

@@ -46,7 +46,7 @@ impl DeviceHeap {
 
     /// Frees a block. A null pointer is fine.
     pub fn free(&self, address: u64) -> Result<(), Error> {
-        if address == 0 || self.blocks.give(address) {
+        if address == 0 || self.blocks.give(address, || self.space.note_freed()) {
             return Ok(());
         }
         Err(Error::NotAnAllocation { address, what: self.space.describe(address) })

@@ -70,6 +70,8 @@ pub struct Space {
     names: RwLock<Names>,
     next_id: AtomicU64,
     poison: AtomicBool,
+    /// How often memory has been freed: what somebody remembers of allocations is stale then.
+    freed: AtomicU64,
     /// Devices may use all of the host's memory.
     shares_host: AtomicBool,
 }
@@ -126,6 +128,7 @@ impl Space {
             names: RwLock::default(),
             next_id: AtomicU64::new(1),
             poison: AtomicBool::new(false),
+            freed: AtomicU64::new(0),
             shares_host: AtomicBool::new(false),
         }
     }
@@ -212,10 +215,14 @@ impl Space {
         if state != State::Live || allocation.address != address {
             return Err(wrong());
         }
-        match record.retire(&allocation) {
-            Retired::No => return Err(wrong()),
-            Retired::Yes => self.take_away(place, &allocation),
-            Retired::Held => {}
+        let retired = record.retire(&allocation);
+        if retired == Retired::No {
+            return Err(wrong());
+        }
+        // Before anything else may come to be there.
+        self.note_freed();
+        if retired == Retired::Yes {
+            self.take_away(place, &allocation);
         }
         Ok(())
     }
@@ -362,6 +369,17 @@ impl Space {
         self.poison.load(Ordering::Relaxed)
     }
 
+    /// How often memory has been freed. Whoever remembers what [`grant`](Space::grant) has said asks again
+    /// when it has changed.
+    pub fn freed(&self) -> &AtomicU64 {
+        &self.freed
+    }
+
+    /// Something is free, and nobody finds it any more.
+    pub(crate) fn note_freed(&self) {
+        self.freed.fetch_add(1, Ordering::Release);
+    }
+
     /// Lets kernels use host memory, at its own address. The caller promises that it stays mapped
     /// until it is unregistered.
     pub fn register_host(&self, address: u64, size: u64) -> Result<(), Error> {
@@ -371,7 +389,9 @@ impl Space {
     /// Ends a registration by its first address, and returns its length. Waits until no holder has
     /// any of it: then the program may unmap it.
     pub fn unregister_host(&self, address: u64) -> Result<u64, Error> {
-        self.host.unregister(address)
+        let length = self.host.unregister(address)?;
+        self.note_freed();
+        Ok(length)
     }
 
     /// Whether all of an access is in registered host memory. Takes no lock.

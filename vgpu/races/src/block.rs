@@ -1,16 +1,14 @@
 //! A block that runs: what its warps know, and the check of each access. One thread of the host runs it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use crate::LANES;
-use crate::cell::{CLOCKS, Cell};
+use crate::cell::CLOCKS;
 use crate::device::{Handed, Launch};
-use crate::finding::{Example, Key};
 use crate::known::{Clocks, Known};
-use crate::shadow::{WORD, Word};
+use crate::look::{Knowledge, Lines, Shared, look};
+use crate::row::{Places, Row, Values};
 use crate::warp::Warp;
 
 /// An access of one lane.
@@ -72,7 +70,7 @@ pub struct Block {
     members: Vec<Member>,
     /// The meetings of barriers, the last two of each.
     meetings: FxHashMap<u32, [Meeting; 2]>,
-    shared: Vec<Word>,
+    shared: Shared,
     /// What is handed on with words of shared memory.
     handed: Handed,
     /// Lanes go together without being told to.
@@ -94,8 +92,7 @@ impl Block {
         self.meetings.clear();
         self.handed.clear();
         self.lost = false;
-        self.shared.iter_mut().for_each(|word| word.clear());
-        self.shared.resize_with((shared / WORD + 1) as usize, Word::default);
+        self.shared.start(shared);
     }
 
     /// Lanes of a warp wait for each other; `alive` have not exited.
@@ -214,9 +211,17 @@ impl Block {
         }
     }
 
-    /// Looks at an access, and notes it.
+    /// Looks at an access of one lane, and notes it.
     pub fn access(&mut self, access: &Access<'_>) {
-        let (Some(launch), Some(member)) = (&self.launch, self.members.get_mut(access.warp)) else { return };
+        let &Access { warp, lane, address, size, shared, write, strong, bytes, site } = access;
+        let places = Places::Steps { first: address, step: 0 };
+        let values = bytes.map(Values::Bytes);
+        self.row(&Row { warp, lanes: 1 << lane, places, size, shared, write, strong, values, site });
+    }
+
+    /// Looks at an access of some lanes, and notes it.
+    pub fn row(&mut self, row: &Row<'_>) {
+        let (Some(launch), Some(member)) = (&self.launch, self.members.get_mut(row.warp)) else { return };
         if self.lost {
             return;
         }
@@ -227,107 +232,19 @@ impl Block {
             return;
         }
         member.own.act();
-        let thread = self.first + (access.warp * LANES + access.lane) as u32;
-        let end = access.address + access.size;
-        let mut address = access.address;
-        while address < end {
-            let base = address & !(WORD - 1);
-            let next = end.min(base + WORD);
-            let mask = ((1u32 << (next - base)) - (1u32 << (address - base))) as u8;
-            let (site, strong) = (access.site, access.strong);
-            let own = Cell { thread, clock, site, mask, strong, unanimous: false };
-            let written = access.bytes.and_then(|bytes| bytes.get((address - access.address) as usize..));
-            let value = written.map(|bytes| value(bytes, (next - address) as usize));
-            let word = if access.shared {
-                self.shared.get((base / WORD) as usize)
-            } else {
-                launch.device.shadow.word(base)
-            };
-            if let Some(word) = word {
-                let view =
-                    View { launch, number: self.number, lockstep: self.lockstep, members: &self.members };
-                view.look(access, word, (own, value), base);
-            }
-            address = next;
-        }
-    }
-}
-
-/// What is asked when an access is looked at.
-struct View<'b> {
-    launch: &'b Launch,
-    number: u32,
-    lockstep: bool,
-    members: &'b [Member],
-}
-
-impl View<'_> {
-    fn look(&self, access: &Access<'_>, word: &Word, (own, value): (Cell, Option<u32>), address: u64) {
-        let at = |cell: &AtomicU64| Cell::from_bits(cell.load(Ordering::Acquire));
-        let note = |earlier: Cell, wrote: bool| {
-            let key = Key { earlier: earlier.site, later: own.site, shared: access.shared };
-            let side = |cell: Cell, write| Example {
-                write,
-                strong: cell.strong,
-                thread: self.launch.thread(cell.thread),
-            };
-            self.launch.findings().add(key, address, side(earlier, wrote), side(own, access.write));
+        let member = &self.members[row.warp];
+        let knowledge = Knowledge {
+            launch,
+            first: self.first,
+            lockstep: self.lockstep,
+            warp: row.warp,
+            own: &member.own,
+            knows: &member.knows,
+            others: &member.others,
         };
-        if let Some(write) = at(&word.write)
-            && self.races((write, true), own, access)
-        {
-            // Threads that write one value by one instruction do what one of them would: compilers let them
-            // do what one of them would have to hand on. They may read it, too.
-            let is_same = || value == Some(word.value.load(Ordering::Relaxed));
-            if access.write && write.site == own.site && write.mask == own.mask && is_same() {
-                word.write.store(Cell { unanimous: true, ..write }.bits(), Ordering::Relaxed);
-                return;
-            }
-            if access.write || !write.unanimous {
-                note(write, true);
-            }
-        }
-        if access.write {
-            for read in word.reads.iter().filter_map(at) {
-                if self.races((read, false), own, access) {
-                    note(read, false);
-                }
-            }
-            word.value.store(value.unwrap_or_default(), Ordering::Relaxed);
-            word.write.store(own.bits(), Ordering::Release);
-            return;
-        }
-        // The place of an own read, or one that all later accesses know if they know this one.
-        let replaced = |cell: &&AtomicU64| at(cell).is_none_or(|other| self.is_ordered(other, own, access));
-        let place = word.reads.iter().find(replaced).unwrap_or(&word.reads[1]);
-        place.store(own.bits(), Ordering::Relaxed);
-    }
-
-    fn races(&self, (other, wrote): (Cell, bool), own: Cell, access: &Access<'_>) -> bool {
-        // GCC 12 has plain loads for atomic ones.
-        let is_strong = |cell: Cell, wrote: bool| cell.strong || self.lockstep && !wrote;
-        other.mask & own.mask != 0
-            && !(is_strong(other, wrote) && is_strong(own, access.write))
-            && !self.is_ordered(other, own, access)
-    }
-
-    /// Whether an access that came first comes before this one.
-    fn is_ordered(&self, other: Cell, own: Cell, access: &Access<'_>) -> bool {
-        if other.thread == own.thread {
-            return true;
-        }
-        let Some((block, thread)) = self.launch.thread(other.thread) else {
-            return self.launch.comes_before(other.thread);
-        };
-        let member = &self.members[access.warp];
-        let (warp, lane) = (thread as usize / LANES, thread as usize % LANES);
-        if block != self.number {
-            return member.others.has(block, warp, other.clock);
-        }
-        if warp == access.warp {
-            return self.lockstep || member.own.knows(access.lane, lane, other.clock);
-        }
-        other.clock <= member.knows[warp]
+        let lines =
+            if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device.shadow) };
+        look(&knowledge, row, clock, lines);
     }
 }
 
@@ -360,11 +277,6 @@ impl Member {
         }
         self.others = Known::joined(&self.others, known);
     }
-}
-
-/// The first bytes of what is written to a word.
-fn value(bytes: &[u8], count: usize) -> u32 {
-    bytes.iter().take(count).rev().fold(0, |value, &byte| value << 8 | u32::from(byte))
 }
 
 fn raise(known: &mut [u32], by: &[u32]) {

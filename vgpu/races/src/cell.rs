@@ -22,10 +22,18 @@ pub struct Cell {
     pub unanimous: bool,
 }
 
+/// The bits of the bytes.
+const MASK: u64 = 15 << 3;
+/// The bit that says of an access that it is strong.
+const STRONG: u64 = 1 << 2;
+
 impl Cell {
+    /// The lowest bit of the thread.
+    pub const THREAD: u32 = 38;
+
     #[must_use]
     pub fn bits(self) -> u64 {
-        u64::from(self.thread) << 38
+        u64::from(self.thread) << Self::THREAD
             | u64::from(self.clock) << 21
             | u64::from(self.site) << 7
             | u64::from(self.mask & 15) << 3
@@ -36,14 +44,37 @@ impl Cell {
 
     #[must_use]
     pub fn from_bits(bits: u64) -> Option<Self> {
-        (bits != 0).then_some(Cell {
-            thread: (bits >> 38) as u32,
+        (bits != 0).then(|| Self::of(bits))
+    }
+
+    /// What some bits say that are of an access.
+    #[must_use]
+    pub fn of(bits: u64) -> Self {
+        Cell {
+            thread: (bits >> Self::THREAD) as u32,
             clock: (bits >> 21) as u32 & (CLOCKS - 1),
             site: (bits >> 7) as u16 & (SITES - 1),
             mask: (bits >> 3) as u8 & 15,
-            strong: bits >> 2 & 1 != 0,
+            strong: bits & STRONG != 0,
             unanimous: bits >> 1 & 1 != 0,
-        })
+        }
+    }
+
+    /// Whether two accesses, if there are so many, have bytes in common.
+    #[must_use]
+    pub fn meet(one: u64, other: u64) -> bool {
+        one & other & MASK != 0
+    }
+
+    /// Whether two accesses are strong, both of them.
+    #[must_use]
+    pub fn are_strong(one: u64, other: u64) -> bool {
+        Self::is_strong(one & other)
+    }
+
+    #[must_use]
+    pub fn is_strong(bits: u64) -> bool {
+        bits & STRONG != 0
     }
 }
 

@@ -30,6 +30,9 @@ struct Launches {
     next: u32,
     /// Those that are under way, and others that may not be known to come before later ones.
     recent: Vec<Other>,
+    /// The stream of the first one, and whether another has been seen.
+    stream: Option<u64>,
+    several: bool,
 }
 
 /// A launch, to those beside it.
@@ -99,7 +102,7 @@ impl Device {
     pub fn new(base: u64) -> Arc<Self> {
         Arc::new(Device {
             shadow: Shadow::new(base),
-            launches: Mutex::new(Launches { next: 1, recent: Vec::new() }),
+            launches: Mutex::new(Launches { next: 1, recent: Vec::new(), stream: None, several: false }),
             sites: Mutex::default(),
             lost: AtomicU64::new(0),
             told: Mutex::default(),
@@ -130,7 +133,8 @@ impl Device {
             .beside(past.as_deref())
             .into_iter()
             .partition(|other| other.ended.load(Ordering::Relaxed));
-        let apart = apart.into_iter().map(|other| other.range).collect();
+        let apart: Vec<_> = apart.into_iter().map(|other| other.range).collect();
+        let alone = apart.is_empty() && beside.is_empty() && launches.is_only(past.as_deref());
         let (fenced, ended) = (Arc::default(), Arc::default());
         let own = Other { range: range.clone(), fenced, ended, past };
         launches.recent.push(own.clone());
@@ -142,6 +146,7 @@ impl Device {
             own,
             beside,
             apart,
+            alone,
             grid: Mutex::default(),
             handed: Box::new(std::array::from_fn(|_| Mutex::default())),
             findings: Mutex::default(),
@@ -202,6 +207,13 @@ impl Launches {
         true
     }
 
+    /// Whether all have been in the stream of one that begins.
+    fn is_only(&mut self, past: Option<&dyn Past>) -> bool {
+        let stream = past.map_or(0, |past| past.own().0);
+        self.several |= *self.stream.get_or_insert(stream) != stream;
+        !self.several
+    }
+
     /// Those that are not known to come before a launch that begins.
     fn beside(&self, past: Option<&dyn Past>) -> Vec<Other> {
         self.recent.iter().filter(|other| !other.comes_before(past)).cloned().collect()
@@ -245,6 +257,8 @@ pub struct Launch {
     beside: Vec<Other>,
     /// Threads of those that had ended by chance.
     apart: Vec<Range<u32>>,
+    /// All that is older comes before it, and before those that come later in the one stream that there is.
+    alone: bool,
     /// What is known to whoever reads a word of device memory that was written with an order.
     handed: Box<[Mutex<Handed>; PARTS]>,
     pub(crate) findings: Mutex<Findings>,
@@ -256,9 +270,19 @@ impl Launch {
         self.range.start + block * self.per_block
     }
 
+    /// Its first thread, and whether all that is older comes before whatever is under way now or comes later.
+    pub(crate) fn beginning(&self) -> (u32, bool) {
+        (self.range.start, self.alone)
+    }
+
+    /// Whether a thread is one of its own.
+    pub(crate) fn has(&self, number: u32) -> bool {
+        self.range.contains(&number)
+    }
+
     /// A thread's block, and its number in it; `None`: it is one of another launch.
     pub(crate) fn thread(&self, number: u32) -> Option<(u32, u32)> {
-        self.range.contains(&number).then(|| {
+        self.has(number).then(|| {
             let number = number - self.range.start;
             (number / self.per_block, number % self.per_block)
         })
@@ -304,6 +328,12 @@ impl Launch {
     /// Whether there is anything to hand on.
     pub(crate) fn has_fences(&self) -> bool {
         self.own.fenced.load(Ordering::Relaxed)
+    }
+
+    /// Whether strong accesses without an order hand nothing on so far.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        !self.lockstep && !self.has_fences()
     }
 
     pub(crate) fn fences(&self) {

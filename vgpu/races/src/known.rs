@@ -20,6 +20,12 @@ impl Known {
         self.blocks.get(&block).is_some_and(|clocks| clocks.get(warp).is_some_and(|&known| clock <= known))
     }
 
+    /// Whether nothing is known of any block.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
     #[must_use]
     pub fn of(&self, block: u32) -> Option<&Clocks> {
         self.blocks.get(&block)

@@ -8,12 +8,15 @@
 //! | Module | What is in it |
 //! |---|---|
 //! | `cell` | an access as the shadow of memory keeps it, in 64 bits |
-//! | `shadow` | the last accesses of each word of device memory and of a block's shared memory |
+//! | `line` | the last accesses of each word of a line of memory |
+//! | `shadow` | the lines of device memory |
 //! | `known` | what a warp knows of other blocks |
 //! | `warp` | the clock of a warp, and what its lanes know of each other |
 //! | `finding` | what has been found, each place once |
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
-//! | `block` | a block that runs: who knows what, and the check of an access |
+//! | `row` | accesses of the lanes of a warp by one instruction |
+//! | `look` | the look at an access: what it races with |
+//! | `block` | a block that runs: who knows what |
 //! | `transfer` | copies and fills |
 //!
 //! Each warp has a clock, which goes on where its lanes wait for each other, for other warps, or publish
@@ -30,6 +33,9 @@ mod cell;
 mod device;
 mod finding;
 mod known;
+mod line;
+mod look;
+mod row;
 mod shadow;
 mod transfer;
 mod warp;
@@ -37,6 +43,7 @@ mod warp;
 pub use block::{Access, Block, Order};
 pub use device::{Device, Launch, Past};
 pub use finding::{Example, Finding, Place, Side};
+pub use row::{Places, Row, Values};
 pub use transfer::Transfer;
 
 /// Threads of a warp.

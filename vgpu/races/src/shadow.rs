@@ -1,38 +1,85 @@
-//! The last accesses of each word of memory.
+//! The lines of device memory.
 
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::cell::UnsafeCell;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::thread::yield_now;
 
-/// Bytes of a word.
-pub const WORD: u64 = 4;
+use crate::line::{LINE, Line, WORD, WORDS, between};
 
-/// What is kept of a word. Threads of the host write here at the same time: what gets lost then
-/// hides a race.
-#[derive(Debug, Default)]
-pub struct Word {
-    /// The value of the last write, which is noted before the write itself.
-    pub value: AtomicU32,
-    pub write: AtomicU64,
-    pub reads: [AtomicU64; 2],
-}
+/// The values that were written last to the words of a line, which are noted before they are written.
+pub type Written = [u32; WORDS];
 
-/// Words that are shadowed together, of 64 KiB of memory.
-const PART_BITS: u32 = 16;
-const PART_WORDS: usize = 1 << (PART_BITS - 2);
+/// Lines that are made together, of 1 MiB of memory: what is not used of them takes no room.
+const PART_BITS: u32 = 20;
+const PART_LINES: usize = 1 << (PART_BITS - LINE.trailing_zeros());
 /// Parts that are listed together, of 1 GiB of memory.
 const LIST_BITS: u32 = 30;
 const LIST_PARTS: usize = 1 << (LIST_BITS - PART_BITS);
 /// Lists, of 4 TiB: the range of device memory.
 const LISTS: usize = 1 << 12;
 
-type Part = [Word; PART_WORDS];
+/// A line that one thread of the host at a time has.
+#[derive(Debug)]
+struct Entry {
+    taken: AtomicBool,
+    line: UnsafeCell<Line>,
+}
+
+#[derive(Debug)]
+struct Part {
+    lines: [Entry; PART_LINES],
+    /// Apart, as most lines are only read. Whoever has the line has them.
+    written: [UnsafeCell<Written>; PART_LINES],
+}
+
+// SAFETY: what is in cells is used by whoever has the entry.
+unsafe impl Sync for Part {}
+
 type List = [AtomicPtr<Part>; LIST_PARTS];
 
-/// The shadow of device memory: made where memory is used, and kept.
+/// The lines of device memory: made where memory is used, and kept.
 #[derive(Debug)]
 pub struct Shadow {
     /// Where the range begins.
     base: u64,
     lists: Box<[AtomicPtr<List>]>,
+}
+
+/// A line that is had until this is dropped.
+pub struct Had<'s> {
+    entry: &'s Entry,
+    written: &'s UnsafeCell<Written>,
+}
+
+/// How often to look before other threads are let run.
+const LOOKS: u32 = 100;
+
+impl Part {
+    fn take(&self, number: usize) -> Had<'_> {
+        let entry = &self.lines[number];
+        let mut looks = 0;
+        while entry.taken.swap(true, Ordering::Acquire) {
+            while entry.taken.load(Ordering::Relaxed) {
+                looks += 1;
+                if looks % LOOKS == 0 { yield_now() } else { spin_loop() }
+            }
+        }
+        Had { entry, written: &self.written[number] }
+    }
+}
+
+impl Had<'_> {
+    pub fn get(&mut self) -> (&mut Line, &mut Written) {
+        // SAFETY: nobody else has the line.
+        unsafe { (&mut *self.entry.line.get(), &mut *self.written.get()) }
+    }
+}
+
+impl Drop for Had<'_> {
+    fn drop(&mut self) {
+        self.entry.taken.store(false, Ordering::Release);
+    }
 }
 
 impl Shadow {
@@ -42,29 +89,30 @@ impl Shadow {
         Shadow { base, lists: (0..LISTS).map(|_| AtomicPtr::default()).collect() }
     }
 
-    /// The word at an address; `None` outside of the range, or without memory for it.
+    /// The line at an address; `None` outside of the range, or without memory for it.
     #[must_use]
-    pub fn word(&self, address: u64) -> Option<&Word> {
+    pub fn line(&self, address: u64) -> Option<Had<'_>> {
         let offset = address.checked_sub(self.base)?;
         let list = made(self.lists.get((offset >> LIST_BITS) as usize)?)?;
         let part = made(&list[(offset >> PART_BITS) as usize & (LIST_PARTS - 1)])?;
-        Some(&part[(offset / WORD) as usize & (PART_WORDS - 1)])
+        Some(part.take((offset / LINE) as usize & (PART_LINES - 1)))
     }
 
     /// Forgets the accesses of a range.
     pub fn forget(&self, address: u64, size: u64) {
         let mut at = address & !(WORD - 1);
-        let end = address.saturating_add(size);
+        let end = address.saturating_add(size).next_multiple_of(WORD);
         while at < end {
-            let next = ((at >> PART_BITS) + 1) << PART_BITS;
-            match self.part(at) {
-                // Nothing has been done there.
-                None => at = next,
-                Some(part) => {
-                    part[(at / WORD) as usize & (PART_WORDS - 1)].clear();
-                    at += WORD;
-                }
-            }
+            // Nothing has been done where there is no part.
+            let Some(part) = self.part(at) else {
+                at = ((at >> PART_BITS) + 1) << PART_BITS;
+                continue;
+            };
+            let line = at & !(LINE - 1);
+            let next = end.min(line + LINE);
+            let mut had = part.take(((at - self.base) / LINE) as usize & (PART_LINES - 1));
+            had.get().0.forget(between(at - line, next - line));
+            at = next;
         }
     }
 
@@ -88,15 +136,7 @@ impl Shadow {
         for part in self.lists.iter().filter_map(there).flatten() {
             // SAFETY: as above.
             let Some(part) = (unsafe { part.load(Ordering::Acquire).as_ref() }) else { continue };
-            part.iter().for_each(Word::clear);
-        }
-    }
-}
-
-impl Word {
-    pub fn clear(&self) {
-        for cell in [&self.write, &self.reads[0], &self.reads[1]] {
-            cell.store(0, Ordering::Relaxed);
+            (0..PART_LINES).for_each(|line| part.take(line).get().0.clear());
         }
     }
 }
@@ -131,7 +171,7 @@ fn made<T>(place: &AtomicPtr<T>) -> Option<&T> {
     if new.is_null() {
         return None;
     }
-    // Zeros are cells without accesses, and null pointers.
+    // Zeros are lines without accesses that nobody has, and null pointers.
     match place.compare_exchange(std::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: made just now.
         Ok(_) => Some(unsafe { &*new }),
@@ -149,20 +189,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_apart_and_stay() {
+    fn lines_are_apart_and_stay() {
         let shadow = Shadow::new(1 << 45);
-        let at = |offset: u64| shadow.word((1 << 45) + offset);
-        for (offset, value) in [(0, 1), (4, 2), (1 << 16, 3), (1 << 30, 4), ((1 << 42) - 4, 5)] {
-            at(offset).unwrap().write.store(value, Ordering::Relaxed);
+        let at = |offset: u64| shadow.line((1 << 45) + offset);
+        let written = |offset: u64| at(offset).map(|mut had| had.get().1[1]);
+        for (offset, value) in [(0, 1), (128, 2), (1 << 20, 3), (1 << 30, 4), ((1 << 42) - 128, 5)] {
+            at(offset).expect("inside").get().1[1] = value;
         }
-        for (offset, value) in [(0, 1), (3, 1), (4, 2), (1 << 16, 3), (1 << 30, 4), ((1 << 42) - 1, 5)] {
-            assert_eq!(at(offset).unwrap().write.load(Ordering::Relaxed), value, "{offset}");
+        for (offset, value) in [(0, 1), (127, 1), (128, 2), (1 << 20, 3), (1 << 30, 4), ((1 << 42) - 1, 5)] {
+            assert_eq!(written(offset), Some(value), "{offset}");
         }
-        assert!(at(1 << 42).is_none() && shadow.word(8).is_none());
+        assert!(at(1 << 42).is_none() && shadow.line(8).is_none());
+    }
+
+    #[test]
+    fn what_is_new_has_no_accesses() {
+        let shadow = Shadow::new(1 << 45);
+        let at = |offset: u64| shadow.line((1 << 45) + offset).expect("inside");
+        for offset in [0, 128, 1 << 30] {
+            at(offset).get().0.words().iter_mut().for_each(|word| word.write = 7);
+        }
         shadow.forget((1 << 45) + 4, 1 << 20);
-        let left = |offset| at(offset).unwrap().write.load(Ordering::Relaxed);
-        assert_eq!([left(0), left(4), left(1 << 16), left(1 << 30)], [1, 0, 0, 4]);
+        let writes = |offset, word: usize| at(offset).get().0.words()[word].write;
+        assert_eq!([writes(0, 0), writes(0, 1), writes(128, 0), writes(1 << 30, 3)], [7, 0, 0, 7]);
+        shadow.forget((1 << 45) + (1 << 30) + 15, 1);
+        assert_eq!([writes(1 << 30, 2), writes(1 << 30, 3), writes(1 << 30, 4)], [7, 0, 7]);
         shadow.clear();
-        assert_eq!(at(0).unwrap().write.load(Ordering::Relaxed), 0);
+        assert_eq!([writes(0, 0), writes(1 << 30, 4)], [0, 0]);
+    }
+
+    #[test]
+    fn one_thread_at_a_time_has_a_line() {
+        let shadow = Shadow::new(1 << 45);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        let mut had = shadow.line(1 << 45).expect("inside");
+                        let (_, written) = had.get();
+                        written[0] += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(shadow.line(1 << 45).expect("inside").get().1[0], 40_000);
     }
 }

@@ -47,8 +47,14 @@ impl Warp {
     #[must_use]
     pub fn knows(&self, lane: usize, other: usize, clock: u32) -> bool {
         lane == other
-            || clock <= self.synchronized
+            || self.all_know(clock)
             || self.pairs.as_ref().is_some_and(|pairs| clock <= pairs[lane][other])
+    }
+
+    /// Whether what any lane has done at a clock comes before what all do now.
+    #[must_use]
+    pub fn all_know(&self, clock: u32) -> bool {
+        clock <= self.synchronized
     }
 
     /// What the warp has done up to a clock is known to it: a lane has published it, and another one has read that.

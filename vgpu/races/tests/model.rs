@@ -3,13 +3,15 @@
 
 use std::collections::HashSet;
 
-use gangway_races::{Access, Block, Device, Order, Place};
+use gangway_races::{Access, Block, Device, Order, Place, Places, Row};
 use proptest::prelude::*;
 
 const BASE: u64 = 1 << 45;
 const ALL: u32 = u32::MAX;
 const BLOCKS: usize = 2;
 const WARPS: usize = 2;
+/// Rows go from one line of the shadow into the next.
+const FIRST: u64 = 128 - 8;
 /// Lanes that do something, of each warp.
 const LANES: usize = 2;
 const THREADS: usize = BLOCKS * WARPS * LANES;
@@ -28,6 +30,8 @@ enum Step {
     Fence(usize),
     /// Reads and writes a flag.
     Atomic(usize, u64, bool),
+    /// Both lanes of a warp access memory, from a word on, at so many words from each other.
+    Row(usize, u64, u64, bool),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -38,7 +42,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => thread.clone().prop_map(Step::Warp),
         1 => thread.clone().prop_map(Step::Block),
         1 => thread.clone().prop_map(Step::Fence),
-        2 => (thread, 0..FLAGS, any::<bool>()).prop_map(|(thread, flag, both)| Step::Atomic(thread, flag, both)),
+        2 => (thread.clone(), 0..FLAGS, any::<bool>()).prop_map(|(thread, flag, both)| Step::Atomic(thread, flag, both)),
+        6 => (thread, 0..WORDS - 1, 0..2u64, any::<bool>())
+            .prop_map(|(thread, word, step, write)| Step::Row(thread, word, step, write)),
     ]
 }
 
@@ -68,7 +74,7 @@ fn found(steps: &[Step]) -> HashSet<(usize, usize)> {
         let access = |thread: usize, address, write| Access {
             warp: warp_of(thread) % WARPS,
             lane: thread % LANES,
-            address: BASE + 4 * address,
+            address: BASE + FIRST + 4 * address,
             size: 4,
             shared: false,
             write,
@@ -88,6 +94,17 @@ fn found(steps: &[Step]) -> HashSet<(usize, usize)> {
                 (0..WARPS).for_each(|warp| blocks[number].pass(warp, 0, generations[number], ALL));
                 generations[number] += 1;
             }
+            Step::Row(thread, word, step, write) => blocks[block_of(thread)].row(&Row {
+                warp: warp_of(thread) % WARPS,
+                lanes: (1 << LANES) - 1,
+                places: Places::Steps { first: BASE + FIRST + 4 * word, step: 4 * step as i64 },
+                size: 4,
+                shared: false,
+                write,
+                strong: false,
+                values: None,
+                site,
+            }),
             Step::Fence(thread) => blocks[block_of(thread)].fence(warp_of(thread) % WARPS),
             Step::Atomic(thread, flag, both) => {
                 let access = Access { strong: true, ..access(thread, WORDS + flag, true) };
@@ -110,6 +127,31 @@ fn is_in(step: Step, thread: usize) -> bool {
         Step::Read(other, _) | Step::Write(other, _) | Step::Fence(other) | Step::Atomic(other, ..) => {
             other == thread
         }
+        Step::Row(..) => unreachable!("the model has what lanes do"),
+    }
+}
+
+/// What each lane does, with the number of its step.
+fn of_lanes(steps: &[Step]) -> Vec<(usize, Step)> {
+    let mut all = Vec::new();
+    for (number, &step) in steps.iter().enumerate() {
+        match step {
+            Step::Row(thread, word, step, write) => all.extend((0..LANES).map(|lane| {
+                let (thread, word) = (warp_of(thread) * LANES + lane, word + step * lane as u64);
+                (number, if write { Step::Write(thread, word) } else { Step::Read(thread, word) })
+            })),
+            step => all.push((number, step)),
+        }
+    }
+    all
+}
+
+/// What a step accesses, and whether it writes.
+fn used(step: Step) -> Option<(u64, bool)> {
+    match step {
+        Step::Read(_, word) => Some((word, false)),
+        Step::Write(_, word) => Some((word, true)),
+        _ => None,
     }
 }
 
@@ -127,7 +169,7 @@ fn hands_on(steps: &[Step], from: usize, to: usize) -> bool {
     flag == same && one != other && publishes && learns
 }
 
-/// Pairs of accesses that nothing orders, of which one writes.
+/// Pairs of accesses of lanes that nothing orders, of which one writes.
 fn races(steps: &[Step]) -> HashSet<(usize, usize)> {
     let count = steps.len();
     let mut before = vec![vec![false; count]; count];
@@ -140,11 +182,6 @@ fn races(steps: &[Step]) -> HashSet<(usize, usize)> {
             }
         }
     }
-    let used = |step: Step| match step {
-        Step::Read(_, word) => Some((word, false)),
-        Step::Write(_, word) => Some((word, true)),
-        _ => None,
-    };
     let mut races = HashSet::new();
     for to in 0..count {
         for from in 0..to {
@@ -166,7 +203,8 @@ proptest! {
     /// Nothing is found that is none: what the model orders is ordered.
     #[test]
     fn what_is_found_is_a_race(steps in prop::collection::vec(step(), 1..40)) {
-        let races = races(&steps);
+        let (numbers, all): (Vec<usize>, Vec<Step>) = of_lanes(&steps).into_iter().unzip();
+        let races: HashSet<_> = races(&all).iter().map(|&(from, to)| (numbers[from], numbers[to])).collect();
         for pair in found(&steps) {
             prop_assert!(races.contains(&pair), "{pair:?} of {steps:?}");
         }
@@ -177,15 +215,22 @@ proptest! {
     fn a_word_with_a_race_has_one_that_is_found(steps in prop::collection::vec(step(), 1..40)) {
         let quiet = |step: &Step| !matches!(step, Step::Fence(_) | Step::Atomic(..));
         let steps: Vec<Step> = steps.into_iter().filter(quiet).collect();
-        let word = |&(_, to): &(usize, usize)| match steps[to] {
-            Step::Read(_, word) | Step::Write(_, word) => word,
-            _ => unreachable!("accesses race"),
-        };
-        // A word that two accesses use, of which no other takes the place.
-        let uses = |wanted: u64| steps.iter().filter(|step| matches!(step, Step::Read(_, word) | Step::Write(_, word) if *word == wanted)).count();
-        let found: HashSet<u64> = found(&steps).iter().map(word).collect();
-        for pair in races(&steps).iter().filter(|pair| uses(word(pair)) <= 3) {
-            prop_assert!(found.contains(&word(pair)), "{pair:?} of {steps:?}");
+        let (numbers, all): (Vec<usize>, Vec<Step>) = of_lanes(&steps).into_iter().unzip();
+        let found = found(&steps);
+        let races = races(&all);
+        for wanted in 0..WORDS {
+            // A word that few accesses use, of which no other takes the place.
+            let uses = all.iter().filter(|&&step| used(step).is_some_and(|(word, _)| word == wanted)).count();
+            let of_word = |&&(_, to): &&(usize, usize)| used(all[to]).is_some_and(|(word, _)| word == wanted);
+            let is_found = |&(from, to): &(usize, usize)| {
+                let (from, to) = (numbers[from], numbers[to]);
+                found.contains(&(from, to)) || found.contains(&(to, from))
+            };
+            let raced: Vec<_> = races.iter().filter(of_word).collect();
+            prop_assert!(
+                uses > 3 || raced.is_empty() || raced.into_iter().any(is_found),
+                "word {wanted} of {steps:?}"
+            );
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct Request<'a> {
     pub shape: BlockShape,
     /// Check every access to the byte.
     pub check: bool,
+    /// Tell of every access.
+    pub watch: bool,
     /// Fuel is time, because warps are kept abreast by it.
     pub abreast: bool,
     /// For each function of the module, whether lanes may wait in it for others of their warp.
@@ -57,6 +59,7 @@ pub(crate) struct Unit<'a> {
     /// How many lanes a row has: as many as in the block, or fewer.
     pub row: u8,
     pub check: bool,
+    pub watch: bool,
     features: Features,
     /// For each function of the module, whether lanes may wait in it for others of their warp.
     waits: &'a [bool],
@@ -155,6 +158,7 @@ impl<'a> Unit<'a> {
             fuel,
             liveness,
             check: request.check,
+            watch: request.watch,
             features,
             waits: request.waits,
             homes,

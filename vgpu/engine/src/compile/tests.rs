@@ -53,6 +53,7 @@ fn all_tests_of_the_interpreter_compile() {
                     flavour,
                     shape: BlockShape { row, whole: row == 32 },
                     check: false,
+                    watch: false,
                     abreast: false,
                     waits: waits(&module),
                 };
@@ -76,6 +77,7 @@ fn what_is_only_declared_is_refused_by_name() {
         flavour: Flavour::Masked,
         shape: BlockShape { row: 32, whole: true },
         check: false,
+        watch: false,
         abreast: false,
         waits: waits(&module),
     };
@@ -122,6 +124,7 @@ fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
         shape: BlockShape { row: 32, whole: true },
         abreast: false,
         check: false,
+        watch: false,
         waits: waits(module),
     }
 }

@@ -37,6 +37,19 @@ impl Emitter<'_, '_> {
         binary(&mut self.builder, &base, &offset, |builder, a, b| builder.ins().iadd(a, b))
     }
 
+    /// Tells who watches accesses that lanes are about to make one, at steps from the place that lane 0 has. What
+    /// is stored has been passed.
+    pub fn tell_of(&mut self, access: Access, store: bool, lanes: Value, first: Value, step: i64) {
+        // Nobody writes constants while a kernel runs.
+        let unseen = matches!(access.space, Space::Local | Space::Parameters | Space::Constant);
+        if !self.unit.watch || unseen {
+            return;
+        }
+        let (step, described) = (self.number(step), self.described(access));
+        let helper = if store { Helper::WatchStores } else { Helper::WatchLoads };
+        self.call(helper, &[lanes, first, step, described]);
+    }
+
     /// What helpers are told about an access.
     fn described(&mut self, access: Access) -> Value {
         let access = Described {
@@ -45,6 +58,8 @@ impl Emitter<'_, '_> {
             space: In::of(access.space),
             strong: access.strong,
             check: self.unit.check,
+            watch: self.unit.watch,
+            site: self.site,
             acquire: access.acquire,
             release: access.release,
             operation: None,
@@ -68,6 +83,7 @@ impl Emitter<'_, '_> {
             }
             return;
         }
+        self.site = self.site_of(address.slot(), false);
         let uniform = access.space != Space::Generic
             || self.alone.is_some()
             || self.unit.shapes.is_speculative_load(access, address)
@@ -153,7 +169,7 @@ impl Emitter<'_, '_> {
 
     /// The address of an access that all lanes make at the same place of memory of their own.
     fn same_own(&self, address: &Lanes, access: Access) -> Option<Value> {
-        let own = In::of(access.space) == In::Local && !access.strong && !self.unit.check;
+        let own = In::of(access.space) == In::Local && !access.strong;
         match address {
             Lanes::Uniform(address) if own => Some(*address),
             _ => None,
@@ -204,6 +220,7 @@ impl Emitter<'_, '_> {
             self.store_named(place, ty, values[0].clone(), guard);
             return;
         }
+        self.site = self.site_of(address.slot(), true);
         let known: Vec<Known> = values.iter().cloned().map(Known::lanes).collect();
         if self.store_shaped(address, &known, access, guard)
             || self.store_scattered(address, &known, access, guard)
@@ -268,6 +285,8 @@ impl Emitter<'_, '_> {
         // Its order is known of the opcode.
         let access = Described {
             operation: Operation::of(atomic),
+            watch: self.unit.watch,
+            site: self.site_of(atomic.address.slot(), true),
             ..Described::plain(ty.size() as u8, In::of(atomic.space), self.unit.check)
         };
         let access = self.number(access.bits());

@@ -45,7 +45,7 @@ impl<'a> Emitter<'a, '_> {
             }
             Kind::Fence => {
                 self.builder.ins().fence();
-                if self.unit.check {
+                if self.unit.watch {
                     self.call(Helper::Fence, &[]);
                 }
             }
@@ -345,9 +345,9 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    /// In check mode, tells that lanes have waited for each other.
+    /// Tells who watches accesses that lanes have waited for each other.
     fn synchronize(&mut self, lanes: Value) {
-        if self.unit.check {
+        if self.unit.watch {
             self.call(Helper::Synchronize, &[lanes]);
         }
     }

@@ -56,6 +56,10 @@ pub(crate) struct Checked {
     pub scattered: bool,
     /// The offsets from the base.
     pub offsets: RangeInclusive<i64>,
+    /// Some of them are stores.
+    pub writes: bool,
+    /// Where they remember in check mode what they may access.
+    pub site: u8,
     pub wrong: Value,
 }
 

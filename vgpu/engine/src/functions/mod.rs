@@ -47,6 +47,8 @@ pub(crate) struct Source {
     pub waits: Vec<bool>,
     /// Check every access to the byte.
     pub check: bool,
+    /// Tell of every access.
+    pub watch: bool,
     pub provided: Provided,
 }
 
@@ -198,7 +200,7 @@ impl Functions {
 
     /// Compiles a function, or takes its code from the cache.
     fn make(&self, shape: BlockShape, function: u32, flavour: Flavour) -> Result<*const c_void, FaultKind> {
-        let Source { module, symbols: _, bodies, abreast, waits, check, provided } = &self.source;
+        let Source { module, symbols: _, bodies, abreast, waits, check, watch, provided } = &self.source;
         let declared = &module.functions[function as usize];
         if declared.body.is_none() {
             let code = provided(declared, flavour);
@@ -211,6 +213,7 @@ impl Functions {
             flavour,
             shape,
             check: *check,
+            watch: *watch,
             abreast: *abreast,
             waits,
         };

@@ -193,6 +193,7 @@ impl Slot {
         warp.grid_id = job.id;
         if let Ok(space) = Space::get() {
             warp.windows.refresh(space);
+            warp.freed = space.freed();
         }
         warp.workspace = job.room.workspace();
         for lane in 0..LANES {

@@ -46,7 +46,7 @@ impl Bench {
                 code(warp, arguments).into()
             }
         }
-        let device = Arc::new(Device::new(0, false, 1 << 20));
+        let device = Arc::new(Device::new(0, false, false, 1 << 20));
         let module = gangway_ptx::parse(KERNEL).expect("a module");
         let program = Arc::new(Program::load(module, &device, None, provided).expect("memory"));
         for row in [[32, 1, 1], [33, 1, 1], [3, 3, 1]] {
@@ -99,7 +99,7 @@ unsafe fn barrier(warp: *mut Warp, number: u32, count: Option<u32>) {
 
 #[test]
 fn what_the_compiler_refuses_is_not_tried_again() {
-    let device = Arc::new(Device::new(0, false, 1 << 20));
+    let device = Arc::new(Device::new(0, false, false, 1 << 20));
     // Its frame would be too large.
     let count = 33_000;
     let mut text = format!(
@@ -132,7 +132,7 @@ fn what_the_compiler_refuses_is_not_tried_again() {
 fn modules_that_are_equal_share_code() {
     let cache = Arc::new(CodeCache::new());
     let load = |text: &str, check| {
-        let device = Arc::new(Device::new(0, check, 1 << 20));
+        let device = Arc::new(Device::new(0, check, false, 1 << 20));
         let module = gangway_ptx::parse(text).expect("a module");
         Program::load(module, &device, Some(cache.clone()), provided).expect("memory")
     };

@@ -157,8 +157,12 @@ impl Host for WarpHost {
         Made { address, size, write }.tell(job.kernel.name(), pc, source);
     }
 
-    fn note_access(&self, warp: &Warp, noted: Noted) {
-        self.barriers().tell(|watch| watch.note(self.job(), warp, self.index.get(), noted));
+    fn note_access(&self, warp: &Warp, noted: Noted<'_>) {
+        self.barriers().tell(|watch| watch.note(self.job(), warp, self.index.get(), &noted));
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.job().races.as_ref().is_none_or(|races| races.is_quiet())
     }
 
     fn note_fence(&self) {

@@ -1,14 +1,16 @@
 //! A block whose accesses are watched for races.
 
-use gangway_device_memory::is_device_address;
-use gangway_races::{Access, Block, Order, Place};
+use std::ops::Range;
+
+use gangway_device_memory::{BASE, SIZE, is_device_address};
+use gangway_races::{Access, Block, Launch, Order, Place, Places, Row};
 use rustc_hash::FxHashMap;
 
 use super::accesses::{Accesses, Recent};
 use super::job::Job;
 use super::place::place;
-use crate::abi::Warp;
-use crate::support::Noted;
+use crate::abi::{LANES, Warp};
+use crate::support::{Noted, lanes};
 
 /// What a block's warps share for it.
 #[derive(Debug, Default)]
@@ -37,57 +39,126 @@ impl Watch {
         }
     }
 
-    /// Notes an access of device memory for those who ask after the kernel.
-    fn note_bytes(&mut self, job: &Job, warp: &Warp, accesses: &Accesses, noted: &Noted) {
-        let address = noted.place as u64;
-        if !is_device_address(address) || job.program().is_runtimes(address) {
-            return;
-        }
+    /// Notes accesses of device memory for those who ask after the kernel.
+    fn note_bytes(&mut self, job: &Job, warp: &Warp, accesses: &Accesses, noted: &Noted<'_>) {
         let code = warp.called_from.wrapping_sub(1);
         let number = || accesses.site(job.program().id(), code, || told(job, warp, code));
         let site = *self.noted.entry(code).or_insert_with(number);
-        accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
+        for address in lanes(noted.lanes).map(|lane| place_of(noted.places, lane)) {
+            if is_device_address(address) && !job.program().is_runtimes(address) {
+                accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
+            }
+        }
     }
 
-    /// A lane of a warp is about to access memory.
-    pub fn note(&mut self, job: &Job, warp: &Warp, index: usize, noted: Noted) {
+    /// Lanes of a warp are about to access memory.
+    pub fn note(&mut self, job: &Job, warp: &Warp, index: usize, noted: &Noted<'_>) {
         if let Some(accesses) = &job.accesses {
-            self.note_bytes(job, warp, accesses, &noted);
+            self.note_bytes(job, warp, accesses, noted);
         }
-        let Some(races) = &job.races else { return };
-        let (place_of, offset) = (noted.place as u64, (noted.place as u64).wrapping_sub(warp.shared as u64));
-        let shared = offset < warp.shared_size;
-        if !shared && !is_device_address(place_of) {
-            // The lane's own memory, or the host's.
-            return;
+        if let Some(races) = &job.races {
+            self.look(job, races, warp, index, noted);
         }
+    }
+
+    /// Looks for races of accesses.
+    fn look(&mut self, job: &Job, races: &Launch, warp: &Warp, index: usize, noted: &Noted<'_>) {
         let code = warp.called_from.wrapping_sub(1);
         let (site, runtimes) = *self.sites.entry(code).or_insert_with(|| {
             let place = told(job, warp, code);
             let runtimes = place.runtimes;
             (races.device().site(job.program().id(), code, || place), runtimes)
         });
+        let moved: [u64; LANES];
+        let (shared, places) = match (memory_of(warp, noted), noted.places) {
+            (Memory::Device, places) => (false, places),
+            (Memory::Shared, Places::Steps { first, step }) => {
+                (true, Places::Steps { first: first.wrapping_sub(warp.shared as u64), step })
+            }
+            (Memory::Shared, Places::Each(each)) => {
+                moved = each.map(|place| place.wrapping_sub(warp.shared as u64));
+                (true, Places::Each(&moved))
+            }
+            (Memory::Several, places) => {
+                for lane in lanes(noted.lanes) {
+                    let places = Places::Steps { first: place_of(places, lane), step: 0 };
+                    self.look(job, races, warp, index, &Noted { lanes: 1 << lane, places, ..*noted });
+                }
+                return;
+            }
+            (Memory::Other, _) => return,
+        };
+        let &Noted { lanes: all, size, reads, writes: write, acquire, release, values, .. } = noted;
         // A lock of libgomp's is opened by a plain store.
         let strong = noted.strong || runtimes;
-        let access = Access {
-            warp: index,
-            lane: noted.lane,
-            address: if shared { offset } else { place_of },
-            size: noted.size,
-            shared,
-            write: noted.writes,
-            strong,
-            bytes: noted.bytes.as_ref().map(|bytes| &bytes[..]),
-            site,
-        };
-        if !job.program().is_runtimes(access.address) {
-            self.block.access(&access);
+        let row = Row { warp: index, lanes: all, places, size, shared, write, strong, values, site };
+        // Variables that the device runtime shares out are the program's, and have no name of the runtime's.
+        let mut lanes_of_program = all;
+        if job.program().has_runtimes(&range_of(all, places, size)) {
+            for lane in lanes(all).filter(|&lane| job.program().is_runtimes(place_of(places, lane))) {
+                lanes_of_program &= !(1 << lane);
+            }
         }
-        if strong {
-            let order = Order { acquire: noted.acquire, release: noted.release };
-            self.block.hand_on(&access, order, noted.reads);
+        if lanes_of_program != 0 {
+            self.block.row(&Row { lanes: lanes_of_program, ..row });
+        }
+        if strong && (acquire || release || !races.is_quiet()) {
+            let order = Order { acquire, release };
+            for lane in lanes(all) {
+                let address = place_of(places, lane);
+                let access =
+                    Access { warp: index, lane, address, size, shared, write, strong, bytes: None, site };
+                self.block.hand_on(&access, order, reads);
+            }
         }
     }
+}
+
+/// Where lanes access memory.
+enum Memory {
+    Device,
+    Shared,
+    /// A lane's own, or the host's.
+    Other,
+    /// Some here, some there.
+    Several,
+}
+
+fn memory_of(warp: &Warp, noted: &Noted<'_>) -> Memory {
+    let shared = |place: u64| place.wrapping_sub(warp.shared as u64) < warp.shared_size;
+    let range = range_of(noted.lanes, noted.places, noted.size);
+    let [first, last] = [range.start, range.end - 1];
+    // Shared memory is a part of device memory.
+    match (shared(first), shared(last)) {
+        (true, true) => Memory::Shared,
+        (false, false) if is_device_address(first) && is_device_address(last) => {
+            let around = range.contains(&(warp.shared as u64)) && warp.shared_size > 0;
+            if around { Memory::Several } else { Memory::Device }
+        }
+        _ if noted.lanes.is_power_of_two() || last < BASE || first >= BASE + SIZE => Memory::Other,
+        _ => Memory::Several,
+    }
+}
+
+/// The place of a lane.
+fn place_of(places: Places<'_>, lane: usize) -> u64 {
+    match places {
+        Places::Steps { first, step } => first.wrapping_add_signed(step * lane as i64),
+        Places::Each(each) => each[lane],
+    }
+}
+
+/// From the first place of lanes to the end of the last one.
+fn range_of(all: u32, places: Places<'_>, size: u64) -> Range<u64> {
+    let (least, most) = match places {
+        Places::Steps { .. } => {
+            let ends = [all.trailing_zeros(), all.ilog2()].map(|lane| place_of(places, lane as usize));
+            (ends[0].min(ends[1]), ends[0].max(ends[1]))
+        }
+        Places::Each(each) => lanes(all)
+            .fold((u64::MAX, 0), |(least, most), lane| (least.min(each[lane]), most.max(each[lane]))),
+    };
+    least..most.saturating_add(size)
 }
 
 /// What names of libgomp's sources have in them.

@@ -18,10 +18,14 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
             if access.strong {
                 spin(warp);
             }
-            if access.space == Space::Local && !access.check && own::load(warp, mask, access) {
+            if access.space == Space::Local && own::load(warp, mask, access) {
                 return;
             }
-            if let Some(Pointers { each, .. }) = pointers(warp, mask, access) {
+            let at_once = !watch::watches(access) || watch::at_once(warp, access);
+            if let (Some(Pointers { each, .. }), true) = (pointers(warp, mask, access), at_once) {
+                if access.watch {
+                    watch::loads(warp, mask, access, watch::places(mask, &each.map(|place| place as u64)));
+                }
                 for index in 0..usize::from(access.count) {
                     let offset = index * usize::from(access.size);
                     let values = &mut warp.values[index];
@@ -45,7 +49,7 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
                     Ok(from) => from,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                watch::loads(warp, lane, access, from);
+                watch::loads(warp, 1 << lane, access, watch::at(from));
                 let same = last.replace((from, lane)).filter(|&(other, _)| other == from);
                 for index in 0..usize::from(access.count) {
                     if let Some((_, other)) = same {
@@ -118,10 +122,16 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
     unsafe {
         run(warp, |warp| {
             let (mask, access) = (mask as u32, Access::from_bits(access));
-            if access.space == Space::Local && !access.check && own::store(warp, mask, access) {
+            if access.space == Space::Local && own::store(warp, mask, access) {
                 return;
             }
-            if let (Some(Pointers { each, .. }), 1) = (pointers(warp, mask, access), access.count) {
+            let at_once = !watch::watches(access) || watch::at_once(warp, access);
+            if let (Some(Pointers { each, .. }), 1, true) =
+                (pointers(warp, mask, access), access.count, at_once)
+            {
+                if access.watch {
+                    watch::stores(warp, mask, access, watch::places(mask, &each.map(|place| place as u64)));
+                }
                 let values = &warp.values[0];
                 let mask = storing(mask, |lane| each[lane]);
                 match access.size {
@@ -141,9 +151,7 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                if access.check {
-                    watch::stores(warp, lane, access, to, stored(warp, lane, access));
-                }
+                watch::stores(warp, 1 << lane, access, watch::at(to));
                 for index in 0..usize::from(access.count) {
                     let to = to.wrapping_add(index * usize::from(access.size));
                     let values = &warp.values[index];
@@ -157,17 +165,6 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
             }
         });
     }
-}
-
-/// The bytes that a lane stores, one element after the other.
-fn stored(warp: &Warp, lane: usize, access: Access) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    let size = usize::from(access.size).clamp(1, 8);
-    for (element, values) in bytes.chunks_exact_mut(size).zip(&warp.values).take(access.count.into()) {
-        let value = if size == 8 { values[lane] } else { narrow(values)[lane].into() };
-        element.copy_from_slice(&value.to_le_bytes()[..size]);
-    }
-    bytes
 }
 
 #[cfg(test)]

@@ -37,18 +37,22 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
             if atomic.op.may_spin() {
                 spin(warp);
             }
-            if pointers(warp, mask, access).is_some_and(|places| all(warp, mask, access, atomic, &places)) {
-                return;
-            }
             let wide = access.size == 8;
             let MemoryOrder { acquire, release } = atomic.order;
             let access = Access { acquire, release, ..access };
+            let at_once = !access.watch || watch::at_once(warp, Access { strong: true, ..access });
+            if at_once
+                && let Some(places) = pointers(warp, mask, access)
+                && all(warp, mask, access, atomic, &places)
+            {
+                return;
+            }
             for lane in lanes(mask) {
                 let to = match place(warp, lane, access, warp.addresses[lane], true) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                watch::exchanges(warp, lane, access, to);
+                watch::exchanges(warp, 1 << lane, access, watch::at(to));
                 let b = value(&warp.values[0], wide, lane);
                 let c = value(&warp.values[1], wide, lane);
                 let old = one(to, atomic, b, c);
@@ -69,7 +73,7 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
 /// The block's shared memory is where the warp says.
 unsafe fn count(warp: &mut Warp, mask: u32, access: Access) -> bool {
     let adds = access.operation.is_some_and(|operation| operation.kind == Operating::Words(OnWords::Add));
-    if !adds || access.size != 4 || access.space != Space::Shared || access.check {
+    if !adds || access.size != 4 || access.space != Space::Shared || access.watch {
         return false;
     }
     let Some(last) = warp.shared_size.checked_sub(4) else { return false };
@@ -107,6 +111,12 @@ unsafe fn all(
     Pointers { each, shared }: &Pointers,
 ) -> bool {
     let Some(Operation { kind, signed, keeps }) = access.operation else { return false };
+    if !matches!(access.size, 4 | 8) {
+        return false;
+    }
+    if access.watch {
+        watch::exchanges(warp, mask, access, watch::places(mask, &each.map(|place| place as u64)));
+    }
     let (first, rest) = warp.values.split_at_mut(1);
     let results = &mut warp.results[0];
     // SAFETY: as the caller says.

@@ -37,10 +37,10 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                     (Ok(from), Ok(to)) => {
                         let mut bytes = [0u8; 32];
                         if taken > 0 {
-                            watch::loads(warp, lane, access(Space::Global, taken), from);
+                            watch::loads(warp, 1 << lane, access(Space::Global, taken), watch::at(from));
                             std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), taken as usize);
                         }
-                        watch::stores(warp, lane, access(Space::Shared, size), to, bytes);
+                        watch::stores_bytes(warp, lane, access(Space::Shared, size), to, &bytes);
                         std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, size.min(16) as usize);
                     }
                     (Err(kind), _) | (_, Err(kind)) => fault(warp, 1 << lane, kind),

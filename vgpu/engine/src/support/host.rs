@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 
 use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
+use gangway_races::{Places, Values};
 
 use crate::abi::{Flavour, Warp};
 
@@ -27,11 +28,13 @@ pub struct Ticket {
     pub generation: u32,
 }
 
-/// An access that a lane is about to make, of a kernel that is watched.
+/// An access that lanes are about to make, of a kernel that is watched.
 #[derive(Clone, Copy, Debug)]
-pub struct Noted {
-    pub lane: usize,
-    pub place: *mut u8,
+pub struct Noted<'a> {
+    pub lanes: u32,
+    /// Addresses, of shared memory as well.
+    pub places: Places<'a>,
+    /// Bytes of each lane.
     pub size: u64,
     pub reads: bool,
     pub writes: bool,
@@ -40,7 +43,7 @@ pub struct Noted {
     pub acquire: bool,
     pub release: bool,
     /// What is written, of what a store writes.
-    pub bytes: Option<[u8; 32]>,
+    pub values: Option<Values<'a>>,
 }
 
 pub trait Host {
@@ -58,8 +61,13 @@ pub trait Host {
     /// Check mode has let a lane access the host's memory, which other devices may refuse.
     fn note_host_access(&self, _warp: &Warp, _lane: usize, _address: u64, _size: u64, _write: bool) {}
 
-    /// In check mode, a lane is about to access memory.
-    fn note_access(&self, _warp: &Warp, _noted: Noted) {}
+    /// Where accesses are watched, lanes are about to make one.
+    fn note_access(&self, _warp: &Warp, _noted: Noted<'_>) {}
+
+    /// Whether lanes whose strong accesses have no order of their own hand nothing on by them so far.
+    fn is_quiet(&self) -> bool {
+        false
+    }
 
     /// In check mode, a warp has come to a fence.
     fn note_fence(&self) {}

@@ -3,7 +3,7 @@
 use crate::abi::LANES;
 
 /// The lanes of a mask, in order.
-pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         let lane = (rest != 0).then(|| rest.trailing_zeros())?;

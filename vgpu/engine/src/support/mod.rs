@@ -34,6 +34,7 @@ mod watch;
 
 pub(crate) use frames::start;
 pub use host::{Arrivals, Host, Noted, Ticket};
+pub(crate) use lanes::lanes;
 pub(crate) use matrix::most_bytes as most_fragment_bytes;
 pub(crate) use operation::Operation;
 pub(crate) use place::{Access, FIRST_LOCAL, Space};
@@ -94,6 +95,8 @@ helpers! {
     StackRestore = enter_stack_restore => local::stack_restore,
     CopyIn = enter_copy_in => local::copy_in,
     CopyOut = enter_copy_out => local::copy_out,
+    WatchLoads = enter_watch_loads => watch::watch_loads,
+    WatchStores = enter_watch_stores => watch::watch_stores,
     Fence = enter_fence => watch::fence,
     Synchronize = enter_synchronize => watch::synchronize,
 }

@@ -58,6 +58,10 @@ pub(crate) struct Access {
     pub strong: bool,
     /// Checked to the byte.
     pub check: bool,
+    /// Told of.
+    pub watch: bool,
+    /// Where the warp remembers what it may access.
+    pub site: u8,
     /// Known behind it is what others have published, or it publishes what has been done before.
     pub acquire: bool,
     pub release: bool,
@@ -75,6 +79,8 @@ impl Access {
             space,
             strong: false,
             check,
+            watch: false,
+            site: 0,
             acquire: false,
             release: false,
             operation: None,
@@ -90,6 +96,8 @@ impl Access {
             | i64::from(self.check) << 25
             | i64::from(self.acquire) << 26
             | i64::from(self.release) << 27
+            | i64::from(self.watch) << 28
+            | i64::from(self.site) << 40
             | self.operation.map_or(0, Operation::bits) << 32
     }
 
@@ -109,6 +117,8 @@ impl Access {
             check: bits >> 25 & 1 != 0,
             acquire: bits >> 26 & 1 != 0,
             release: bits >> 27 & 1 != 0,
+            watch: bits >> 28 & 1 != 0,
+            site: (bits >> 40) as u8,
             operation: Operation::from_bits((bits >> 32) as u8),
         }
     }

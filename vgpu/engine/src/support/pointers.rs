@@ -43,7 +43,7 @@ impl Seen {
 #[inline(always)]
 pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointers> {
     let size = access.bytes();
-    if access.check || !size.is_power_of_two() {
+    if !size.is_power_of_two() {
         return None;
     }
     // Lanes outside of the mask stand where the first one inside does, so that loops need no tests.
@@ -70,7 +70,8 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
             (own(warp, &addresses, 0, top.saturating_sub(size), &mut seen), false)
         }
         Space::Generic | Space::Global => {
-            addresses.iter().for_each(|&address| seen.add(address, BASE, WINDOWS - size));
+            let (start, last) = bounds(warp, access, first)?;
+            addresses.iter().for_each(|&address| seen.add(address, start, last));
             if !seen.wrong(size) {
                 let (start, length) = (warp.shared as u64, warp.shared_size);
                 let inside = |address: u64| address.wrapping_sub(start) < length;
@@ -81,6 +82,8 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
                 // Each lane's own memory, of which generic addresses are the same in all lanes.
                 seen = Seen::default();
                 (own(warp, addresses, LOCAL_WINDOW, top.saturating_sub(size), &mut seen), false)
+            } else if access.check {
+                return None;
             } else {
                 let inside = |address: u64| address.wrapping_sub(BASE) <= WINDOWS - BASE - size;
                 let fine = |&address: &u64| {
@@ -94,6 +97,19 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
         }
     };
     (!seen.wrong(size)).then_some(Pointers { each, shared })
+}
+
+/// The first and the last address, around the one of a lane, of accesses that are right: in all of device
+/// memory, or in check mode in an allocation. None where none is.
+#[inline(always)]
+fn bounds(warp: &Warp, access: Access, first: u64) -> Option<(u64, u64)> {
+    let size = access.bytes();
+    if !access.check || access.space == Space::Generic && first.wrapping_sub(LOCAL_WINDOW) < LOCAL_SIZE {
+        return Some((BASE, WINDOWS - size));
+    }
+    // SAFETY: where accesses are checked the engine has set it to the counter of the space, which stays.
+    let freed = unsafe { warp.freed.as_ref() }?;
+    warp.grants.around(freed, access.site, first)?.bounds(size)
 }
 
 fn place(base: u64, offset: u64) -> *mut u8 {

@@ -1,41 +1,118 @@
-//! What is told of accesses and fences in check mode, to whoever looks for races.
+//! What is told of accesses and fences to whoever looks for races.
+
+use std::slice;
+
+use gangway_races::{Places, Values};
 
 use super::helper::run;
 use super::host::Noted;
-use super::place::Access;
-use crate::abi::Warp;
+use super::lanes::{lanes, narrow};
+use super::place::{Access, Space};
+use crate::abi::{LANES, Lanes64, Warp};
 
-/// A lane is about to load from a place.
-pub(super) fn loads(warp: &Warp, lane: usize, access: Access, place: *mut u8) {
-    if access.check {
-        note(warp, Noted { reads: true, ..noted(lane, access, place) });
+/// Whether accesses are told of: nobody else sees what is in a lane's own memory.
+pub(super) fn watches(access: Access) -> bool {
+    access.watch && access.space != Space::Local
+}
+
+/// Whether all lanes may be told of before the first one has accessed memory: an access that hands
+/// something on is made where it is told of.
+pub(super) fn at_once(warp: &Warp, access: Access) -> bool {
+    let ordered = access.acquire || access.release;
+    // SAFETY: helpers are called by running warps only.
+    !ordered && (!access.strong || unsafe { warp.host() }.is_quiet())
+}
+
+/// Lanes are about to load.
+pub(super) fn loads(warp: &Warp, mask: u32, access: Access, places: Places<'_>) {
+    if watches(access) {
+        note(warp, Noted { reads: true, ..noted(mask, access, places) });
     }
 }
 
-/// A lane is about to store bytes to a place.
-pub(super) fn stores(warp: &Warp, lane: usize, access: Access, place: *mut u8, bytes: [u8; 32]) {
-    if access.check {
-        note(warp, Noted { writes: true, bytes: Some(bytes), ..noted(lane, access, place) });
+/// Lanes are about to store the warp's `values`.
+pub(super) fn stores(warp: &Warp, mask: u32, access: Access, places: Places<'_>) {
+    if watches(access) {
+        let values = Some(values(warp, access));
+        note(warp, Noted { writes: true, values, ..noted(mask, access, places) });
     }
 }
 
-/// A lane is about to read and write a place at once.
-pub(super) fn exchanges(warp: &Warp, lane: usize, access: Access, place: *mut u8) {
-    if access.check {
+/// A lane is about to store bytes.
+pub(super) fn stores_bytes(warp: &Warp, lane: usize, access: Access, place: *mut u8, bytes: &[u8]) {
+    if watches(access) {
+        let values = Some(Values::Bytes(bytes));
+        note(warp, Noted { writes: true, values, ..noted(1 << lane, access, at(place)) });
+    }
+}
+
+/// Lanes are about to read and write places at once.
+pub(super) fn exchanges(warp: &Warp, mask: u32, access: Access, places: Places<'_>) {
+    if watches(access) {
         let access = Access { strong: true, ..access };
-        note(warp, Noted { reads: true, writes: true, ..noted(lane, access, place) });
+        note(warp, Noted { reads: true, writes: true, ..noted(mask, access, places) });
     }
 }
 
-fn noted(lane: usize, access: Access, place: *mut u8) -> Noted {
-    let Access { strong, acquire, release, .. } = access;
-    let (size, reads, writes, bytes) = (access.bytes(), false, false, None);
-    Noted { lane, place, size, reads, writes, strong, acquire, release, bytes }
+/// One place, of all lanes.
+pub(super) fn at(place: *mut u8) -> Places<'static> {
+    Places::Steps { first: place as u64, step: 0 }
 }
 
-fn note(warp: &Warp, noted: Noted) {
+/// The places of lanes: in steps, if they are.
+pub(super) fn places(mask: u32, each: &Lanes64) -> Places<'_> {
+    let first = mask.trailing_zeros() as usize % LANES;
+    let others = mask & mask.wrapping_sub(1);
+    if others == 0 {
+        return Places::Steps { first: each[first], step: 0 };
+    }
+    let next = others.trailing_zeros() as usize;
+    let distance = each[next].wrapping_sub(each[first]) as i64;
+    let step = distance / (next - first) as i64;
+    let start = each[first].wrapping_sub((step * first as i64) as u64);
+    let is_there = |lane: usize| each[lane] == start.wrapping_add((step * lane as i64) as u64);
+    let all = match mask {
+        u32::MAX => (0..LANES).fold(true, |all, lane| all & is_there(lane)),
+        mask => lanes(mask).all(is_there),
+    };
+    if all { Places::Steps { first: start, step } } else { Places::Each(each) }
+}
+
+/// What lanes store.
+fn values(warp: &Warp, access: Access) -> Values<'_> {
+    let stride = size_of::<Lanes64>() / size_of::<u32>();
+    // SAFETY: values of 64 bits are twice as many of 32.
+    let words =
+        unsafe { slice::from_raw_parts(narrow(&warp.values[0]).as_ptr(), stride * warp.values.len()) };
+    match access.size {
+        8 => Values::Wide { words, stride },
+        size => Values::Narrow { words, size: size.into(), stride },
+    }
+}
+
+fn noted(lanes: u32, access: Access, places: Places<'_>) -> Noted<'_> {
+    let Access { strong, acquire, release, .. } = access;
+    let (size, reads, writes, values) = (access.bytes(), false, false, None);
+    Noted { lanes, places, size, reads, writes, strong, acquire, release, values }
+}
+
+fn note(warp: &Warp, noted: Noted<'_>) {
     // SAFETY: helpers are called by running warps only.
     unsafe { warp.host() }.note_access(warp, noted);
+}
+
+/// Lanes are about to load at steps from `first`, which lane 0 has.
+pub(super) unsafe extern "C" fn watch_loads(warp: *mut Warp, mask: u64, first: u64, step: u64, access: u64) {
+    let places = Places::Steps { first, step: step as i64 };
+    // SAFETY: compiled code passes its warp, which runs.
+    unsafe { run(warp, |warp| loads(warp, mask as u32, Access::from_bits(access), places)) }
+}
+
+/// Lanes are about to store the warp's `values` at steps from `first`, which lane 0 has.
+pub(super) unsafe extern "C" fn watch_stores(warp: *mut Warp, mask: u64, first: u64, step: u64, access: u64) {
+    let places = Places::Steps { first, step: step as i64 };
+    // SAFETY: as above.
+    unsafe { run(warp, |warp| stores(warp, mask as u32, Access::from_bits(access), places)) }
 }
 
 /// The warp has come to a fence.
@@ -48,4 +125,33 @@ pub(super) unsafe extern "C" fn fence(warp: *mut Warp) {
 pub(super) unsafe extern "C" fn synchronize(warp: *mut Warp, lanes: u64) {
     // SAFETY: as above.
     unsafe { run(warp, |warp| warp.host().note_meeting(warp, lanes as u32)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_steps_are_found() {
+        let row: Lanes64 = std::array::from_fn(|lane| 0x1000 + 8 * lane as u64);
+        fn steps(mask: u32, each: &Lanes64) -> Option<(u64, i64)> {
+            match places(mask, each) {
+                Places::Steps { first, step } => Some((first, step)),
+                Places::Each(_) => None,
+            }
+        }
+        assert_eq!(steps(u32::MAX, &row), Some((0x1000, 8)));
+        assert_eq!(steps(0b1010_0000, &row), Some((0x1000, 8)));
+        assert_eq!(steps(1 << 31, &row), Some((0x10f8, 0)));
+        assert_eq!(steps(u32::MAX, &[7; LANES]), Some((7, 0)));
+        let mut other = row;
+        other[9] += 4;
+        assert_eq!(steps(u32::MAX, &other), None);
+        assert_eq!(steps(!(1 << 9), &other), Some((0x1000, 8)));
+        // Half a step apart is no step.
+        other = row;
+        other[2] = 0x100c;
+        assert_eq!(steps(0b101, &other), Some((0x1000, 6)));
+        assert_eq!(steps(0b111, &other), None);
+    }
 }

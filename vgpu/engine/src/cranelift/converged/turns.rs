@@ -44,7 +44,7 @@ impl Converged<'_, '_> {
     /// Emits a span that begins with the first of some operations of a block, if it is one.
     /// The number of the operation behind it.
     pub(super) fn turns(&mut self, block: u32, operations: Range<u32>) -> Option<u32> {
-        if self.rows != 1 || self.emit.partial.is_some() || self.emit.unit.check {
+        if self.rows != 1 || self.emit.partial.is_some() {
             return None;
         }
         let Span { operations, divided } = self.emit.span_of(operations)?;

@@ -18,6 +18,7 @@ use crate::analysis::unit::Unit;
 use crate::cranelift::sequence::{Input, Output};
 use crate::cranelift::state::{Agreement, CallArea, CheckedAccesses, Known, Steps, field, own_memory};
 use crate::cranelift::value::{Lanes, Predicate};
+use crate::grants;
 use crate::support::Helper;
 
 /// Where registers are between the operations that use them.
@@ -53,6 +54,11 @@ pub(crate) struct Emitter<'a, 'b> {
     pub ahead: Range<u32>,
     /// What of memory this block has checked already.
     pub checked: CheckedAccesses,
+    /// Check mode: by register, and whether they write, where accesses remember what they may access, as their
+    /// numbers in the function.
+    sites: FxHashMap<(Option<u32>, bool), usize>,
+    /// The one of the access that is made.
+    pub site: u8,
     /// How many accesses without a shape have been made here.
     pub scattered: u32,
     /// The block is in a loop.
@@ -94,6 +100,8 @@ impl<'a, 'b> Emitter<'a, 'b> {
             agreement: None,
             ahead: 0..0,
             checked: CheckedAccesses::default(),
+            sites: FxHashMap::default(),
+            site: 0,
             scattered: 0,
             repeats: false,
             alone: None,
@@ -268,6 +276,13 @@ impl<'a, 'b> Emitter<'a, 'b> {
                 self.builder.ins().band(bits, self.mask)
             }
         }
+    }
+
+    /// Where an access by a register remembers in check mode what it may access.
+    pub fn site_of(&mut self, slot: Option<u32>, writes: bool) -> u8 {
+        let next = self.sites.len();
+        let index = *self.sites.entry((slot, writes)).or_insert(next);
+        grants::number(self.unit.index, index, writes)
     }
 
     pub fn load_field(&mut self, ty: Clif, offset: i32) -> Value {

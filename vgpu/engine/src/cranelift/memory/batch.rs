@@ -47,6 +47,8 @@ struct Load {
     pointers: Vec<Value>,
     /// Nonzero where a helper has to do it.
     wrong: Value,
+    /// Where it remembers in check mode what it may access.
+    site: u8,
     /// Where some lanes do not run: the address without its offset, and the offset.
     stretch: Option<(Value, i64)>,
 }
@@ -135,7 +137,7 @@ impl Emitter<'_, '_> {
     /// The operations that can be a batch. First come those whose results have a shape, then the
     /// others: so none of the first kind may depend on the second, or replace what that reads.
     fn extent(&self, operations: Range<u32>) -> Option<Range<u32>> {
-        if !self.converged || self.unit.check || !self.is_candidate(operations.start) {
+        if !self.converged || self.unit.watch || !self.is_candidate(operations.start) {
             return None;
         }
         let slots = self.unit.code.slots.len();
@@ -227,7 +229,7 @@ impl Emitter<'_, '_> {
         let slot = address.slot()?;
         let base = (slot, self.known(slot));
         self.ahead.start = index;
-        let reach = self.reach(address, access, None)?;
+        let reach = self.reach(address, access, None, false)?;
         let size = i64::from(access.ty.size());
         let stretches = self.stretches(&reach, access.space, size)?;
         let start = match (&base.1, stretches) {
@@ -239,7 +241,15 @@ impl Emitter<'_, '_> {
             Some(start) if self.builder.func.dfg.value_type(start) == I64 => (start, address.offset),
             _ => (reach.pointers[0], 0),
         });
-        let load = Load { index, access, base, pointers: reach.pointers, wrong: reach.wrong, stretch };
+        let load = Load {
+            index,
+            access,
+            base,
+            pointers: reach.pointers,
+            wrong: reach.wrong,
+            site: self.site,
+            stretch,
+        };
         (reach.step == size).then_some(load)
     }
 
@@ -334,6 +344,7 @@ impl Emitter<'_, '_> {
         let before = self.known(load.base.0);
         self.note(load.base.0, load.base.1.clone());
         let place = self.address(address);
+        self.site = load.site;
         let lanes = self.load_lanes(&place, load.access, None);
         self.note(load.base.0, before);
         let start = self.builder.ins().stack_addr(I64, scratch, (ALL_LANES * number) as i32);

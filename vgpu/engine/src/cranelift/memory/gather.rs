@@ -44,7 +44,7 @@ impl Emitter<'_, '_> {
         access: Access,
         guard: Option<&Predicate>,
     ) -> Option<Vec<Known>> {
-        let Scattered { pointers, offset, wrong } = self.scattered(address, access, guard)?;
+        let Scattered { pointers, offset, wrong } = self.scattered(address, access, guard, false)?;
         let (slow, done) = self.part(wrong);
         let values = self.load_each(pointers, offset, access);
         for &value in &values {
@@ -67,7 +67,7 @@ impl Emitter<'_, '_> {
         access: Access,
         guard: Option<&Predicate>,
     ) -> bool {
-        let Some(Scattered { pointers, offset, wrong }) = self.scattered(address, access, guard) else {
+        let Some(Scattered { pointers, offset, wrong }) = self.scattered(address, access, guard, true) else {
             return false;
         };
         let (slow, done) = self.part(wrong);
@@ -87,7 +87,7 @@ impl Emitter<'_, '_> {
     pub(crate) fn load_masked(&mut self, address: &Lanes, access: Access, running: Value) -> Option<Label> {
         let space = matches!(access.space, Space::Global | Space::Generic | Space::Constant);
         let Lanes::Vector(addresses) = address else { return None };
-        if self.converged || self.unit.check || access.strong || !space || !self.repeats {
+        if self.converged || self.unit.watch || access.strong || !space || !self.repeats {
             return None;
         }
         if self.scattered == MOST_MASKED || self.builder.func.dfg.value_type(addresses[0]) != I64X2 {
@@ -145,10 +145,12 @@ impl Emitter<'_, '_> {
         address: &Address,
         access: Access,
         guard: Option<&Predicate>,
+        writes: bool,
     ) -> Option<Scattered> {
         let slot = address.slot()?;
         let offset = address.offset;
-        if !self.converged || self.unit.check || access.strong || self.scattered == MOST {
+        let watched = self.unit.watch && access.space != Space::Local;
+        if !self.converged || watched || access.strong || self.scattered == MOST {
             return None;
         }
         let some = self.partial.is_some() || guard.is_some();
@@ -175,16 +177,18 @@ impl Emitter<'_, '_> {
             return Some(Scattered { pointers: self.pointers(&addresses), offset: near, wrong });
         }
         let space = access.space;
-        let wrong = match self.checked_before(slot, space, bytes, offset, true) {
-            Some(checked) => checked.wrong,
+        let (wrong, site) = match self.checked_before(slot, space, bytes, offset, true, writes) {
+            Some(checked) => (checked.wrong, checked.site),
             None => {
-                let offsets = self.offsets_ahead(address, space, bytes);
-                let wrong = self.is_wrong(&addresses, None, &offsets, bytes);
-                let checked = Checked { space, bytes, scattered: true, offsets, wrong };
+                let (offsets, writes) = self.offsets_ahead(address, space, bytes, writes);
+                let site = self.site_of(Some(slot), writes);
+                let wrong = self.is_wrong(&addresses, None, &offsets, bytes, site);
+                let checked = Checked { space, bytes, scattered: true, offsets, writes, site, wrong };
                 self.checked.entry(slot).or_default().push(checked);
-                wrong
+                (wrong, site)
             }
         };
+        self.site = site;
         let pointers = self.pointers(&addresses);
         Some(Scattered { pointers, offset: near, wrong })
     }
@@ -203,7 +207,7 @@ impl Emitter<'_, '_> {
             .iter()
             .flat_map(|&four| widen_mask(&mut self.builder, four))
             .collect();
-        let wrong = self.is_wrong(addresses, Some(&runs), &(offset..=offset), bytes);
+        let wrong = self.is_wrong(addresses, Some(&runs), &(offset..=offset), bytes, self.site);
         let own = self.builder.ins().iadd_imm_s(self.warp, i64::from(field!(values)).wrapping_sub(offset));
         let own = self.builder.ins().splat(I64X2, own);
         let each = addresses.iter().zip(&runs);
@@ -225,7 +229,11 @@ impl Emitter<'_, '_> {
         runs: Option<&[Value]>,
         offsets: &RangeInclusive<i64>,
         bytes: i64,
+        site: u8,
     ) -> Value {
+        if self.unit.check {
+            return self.is_not_granted(addresses, runs, offsets, bytes, site);
+        }
         let above = |offset: i64| (offset as u64).wrapping_sub(BASE);
         let least = constant(&mut self.builder, I64X2, above(*offsets.start()));
         let beyond = BASE + SIZE - WINDOWS;
@@ -246,8 +254,56 @@ impl Emitter<'_, '_> {
         let allowed = (SIZE - 1) & !(bytes as u64 - 1);
         let others = self.builder.ins().band_imm_s(all, !allowed as i64);
         let wrong = self.builder.ins().icmp_imm_s(IntCC::NotEqual, others, 0);
+        let same = self.is_same_at_ends(addresses);
+        self.builder.ins().bor(wrong, same)
+    }
+
+    fn is_same_at_ends(&mut self, addresses: &[Value]) -> Value {
         let (first, last) = (self.pointer(addresses, 0), self.pointer(addresses, LANES - 1));
-        let same = self.builder.ins().icmp(IntCC::Equal, first, last);
+        self.builder.ins().icmp(IntCC::Equal, first, last)
+    }
+
+    /// The same of check mode: not where the site may access. The distance from where that begins and the one to
+    /// its end are negative for what is outside.
+    fn is_not_granted(
+        &mut self,
+        addresses: &[Value],
+        runs: Option<&[Value]>,
+        offsets: &RangeInclusive<i64>,
+        bytes: i64,
+        site: u8,
+    ) -> Value {
+        let (start, size) = self.granted(site);
+        let least = self.builder.ins().iadd_imm_s(start, offsets.start().wrapping_neg());
+        let end = self.builder.ins().iadd(start, size);
+        let most = self.builder.ins().iadd_imm_s(end, offsets.end().wrapping_add(bytes).wrapping_neg());
+        let [least, most] = [least, most].map(|bound| self.builder.ins().splat(I64X2, bound));
+        // What is below the beginning of a range that is aligned itself tells how the others are.
+        let (mut outside, mut bits) = (None, None);
+        for (index, &address) in addresses.iter().enumerate() {
+            let mut low = self.builder.ins().isub(address, least);
+            let mut high = self.builder.ins().isub(most, address);
+            if let Some(runs) = runs {
+                low = self.builder.ins().band(low, runs[index]);
+                high = self.builder.ins().band(high, runs[index]);
+            }
+            bits = Some(self.or(bits, low));
+            outside = Some(self.or(outside, high));
+        }
+        let halves = |emit: &mut Self, all: Option<Value>| {
+            let all = all.unwrap_or_else(|| unreachable!("a warp has lanes"));
+            let (even, odd) =
+                (emit.builder.ins().extractlane(all, 0), emit.builder.ins().extractlane(all, 1));
+            emit.builder.ins().bor(even, odd)
+        };
+        let (bits, outside) = (halves(self, bits), halves(self, outside));
+        let outside = self.builder.ins().bor(outside, bits);
+        let outside = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, outside, 0);
+        let bits = self.builder.ins().bor(bits, start);
+        let low = self.builder.ins().band_imm_s(bits, bytes - 1);
+        let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
+        let same = self.is_same_at_ends(addresses);
+        let wrong = self.builder.ins().bor(outside, misaligned);
         self.builder.ins().bor(wrong, same)
     }
 }

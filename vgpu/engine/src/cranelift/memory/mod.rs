@@ -52,7 +52,7 @@ impl Emitter<'_, '_> {
         uniform: bool,
     ) -> Option<Vec<Known>> {
         let ty = access.ty;
-        let mut reach = self.reach(address, access, guard)?;
+        let mut reach = self.reach(address, access, guard, false)?;
         let one = reach.pointers.len() == 1 && reach.step == 0;
         let bytes = i64::from(access.size());
         if self.stretches(&reach, access.space, bytes)? {
@@ -60,6 +60,7 @@ impl Emitter<'_, '_> {
             reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
         }
         let (slow, done) = self.part(reach.wrong);
+        self.tell_of_rows(&reach, access, false);
         let count = usize::from(access.count);
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
         let scalars = one && uniform;
@@ -194,11 +195,13 @@ impl Emitter<'_, '_> {
         guard: Option<&Predicate>,
     ) -> bool {
         let ty = access.ty;
-        let Some(reach) = self.reach(address, access, guard) else { return false };
+        let Some(reach) = self.reach(address, access, guard, true) else { return false };
         let size = i64::from(ty.size());
         if self.alone.is_some() {
             let &[pointer] = &reach.pointers[..] else { return false };
             let (slow, done) = self.part(reach.wrong);
+            self.pass_to_watch(values);
+            self.tell_of_rows(&reach, access, true);
             for (element, value) in (0i32..).zip(values) {
                 let lanes = self.lanes_of(value);
                 let value = self.running_lane(&lanes);
@@ -213,12 +216,15 @@ impl Emitter<'_, '_> {
             let (slow, done) = self.part(reach.wrong);
             let lanes = self.lanes_of(value);
             self.pass(&[Input::Lanes(lanes)]);
+            self.tell_of_rows(&reach, access, true);
             let (step, size) = (self.number(reach.step), self.number(size));
             self.call(Helper::StoreRow, &[self.mask, pointer, step, size]);
             self.store_slowly(slow, done, address, values, access, guard);
             return true;
         }
         let (slow, done) = self.part(reach.wrong);
+        self.pass_to_watch(values);
+        self.tell_of_rows(&reach, access, true);
         let row = LANES / reach.pointers.len();
         let contiguous = reach.step == size && values.len() == 1 && size >= 4;
         for (element, value) in values.iter().enumerate() {
@@ -254,6 +260,31 @@ impl Emitter<'_, '_> {
         }
         self.store_slowly(slow, done, address, values, access, guard);
         true
+    }
+
+    /// Tells who watches of the lanes of each row.
+    fn tell_of_rows(&mut self, reach: &Reach, access: Access, store: bool) {
+        if !self.unit.watch {
+            return;
+        }
+        let row = LANES / reach.pointers.len();
+        for (number, &pointer) in reach.pointers.iter().enumerate() {
+            let before = number * row;
+            let first = self.builder.ins().iadd_imm_s(pointer, -(reach.step * before as i64));
+            let lanes = match reach.pointers.len() {
+                1 => self.mask,
+                _ => self.builder.ins().band_imm_u(self.mask, ((1 << row) - 1) << before),
+            };
+            self.tell_of(access, store, lanes, first, reach.step);
+        }
+    }
+
+    /// Where accesses are watched, puts down what is stored.
+    fn pass_to_watch(&mut self, values: &[Known]) {
+        if self.unit.watch {
+            let inputs: Vec<Input> = values.iter().map(|value| Input::Lanes(self.lanes_of(value))).collect();
+            self.pass(&inputs);
+        }
     }
 
     /// Ends the fast way of a store, and has a helper do it on the slow way.

@@ -34,10 +34,10 @@ impl Emitter<'_, '_> {
         };
         self.scattered += 1;
         let (offset, bytes) = (address.offset, i64::from(access.size()));
-        let before = self.checked_before(slot, Space::Local, bytes, offset, true).cloned();
+        let before = self.checked_before(slot, Space::Local, bytes, offset, true, true).cloned();
         let offsets = match &before {
             Some(checked) => checked.offsets.clone(),
-            None => self.offsets_ahead(address, Space::Local, bytes),
+            None => self.offsets_ahead(address, Space::Local, bytes, true).0,
         };
         // An access at the least of the offsets, counted from where local memory begins to be used.
         let above = offsets.start().wrapping_sub(FIRST_LOCAL as i64) as u32;
@@ -51,8 +51,9 @@ impl Emitter<'_, '_> {
             Some(checked) => checked.wrong,
             None => {
                 let wrong = self.is_not_own(&starts, &offsets, bytes);
-                let checked =
-                    Checked { space: Space::Local, bytes, scattered: true, offsets: offsets.clone(), wrong };
+                let (space, scattered, writes, site) = (Space::Local, true, true, self.site);
+                let offsets = offsets.clone();
+                let checked = Checked { space, bytes, scattered, offsets, writes, site, wrong };
                 self.checked.entry(slot).or_default().push(checked);
                 wrong
             }

@@ -15,7 +15,7 @@ use crate::cranelift::sequence::Input;
 use crate::cranelift::state::Checked;
 use crate::cranelift::state::{Known, Steps, field};
 use crate::cranelift::value::{Lanes, Predicate};
-use crate::windows;
+use crate::{grants, windows};
 
 /// Where an access goes whose addresses have a shape.
 pub(super) struct Reach {
@@ -55,8 +55,9 @@ impl Emitter<'_, '_> {
         address: &Address,
         access: Access,
         guard: Option<&Predicate>,
+        writes: bool,
     ) -> Option<Reach> {
-        if !self.converged || self.unit.check || access.strong {
+        if !self.converged || access.strong {
             return None;
         }
         if self.partial.is_some() && guard.is_some() {
@@ -100,21 +101,24 @@ impl Emitter<'_, '_> {
         });
         let bases: Vec<Value> = bases.collect();
         let slot = address.slot().filter(|_| guard.is_none());
-        let mut wrong = match slot.and_then(|slot| self.checked_before(slot, space, bytes, offset, false)) {
-            Some(checked) => checked.wrong,
+        let before = slot.and_then(|slot| self.checked_before(slot, space, bytes, offset, false, writes));
+        let (mut wrong, site) = match before {
+            Some(checked) => (checked.wrong, checked.site),
             None => {
-                let offsets = match slot {
-                    Some(_) => self.offsets_ahead(address, space, bytes),
-                    None => offset..=offset,
+                let (offsets, writes) = match slot {
+                    Some(_) => self.offsets_ahead(address, space, bytes, writes),
+                    None => (offset..=offset, writes),
                 };
-                let wrong = self.check(&bases, &offsets, space, [least, most + bytes], bytes);
+                let site = self.site_of(address.slot(), writes);
+                let wrong = self.check(&bases, &offsets, space, [least, most + bytes], bytes, site);
                 if let Some(slot) = slot {
-                    let checked = Checked { space, bytes, scattered: false, offsets, wrong };
+                    let checked = Checked { space, bytes, scattered: false, offsets, writes, site, wrong };
                     self.checked.entry(slot).or_default().push(checked);
                 }
-                wrong
+                (wrong, site)
             }
         };
+        self.site = site;
         let mut pointers = Vec::with_capacity(bases.len());
         for base in bases {
             let place = if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, offset) };
@@ -142,9 +146,11 @@ impl Emitter<'_, '_> {
         bytes: i64,
         offset: i64,
         scattered: bool,
+        writes: bool,
     ) -> Option<&Checked> {
         let same = |checked: &&Checked| {
             (checked.space, checked.bytes, checked.scattered) == (space, bytes, scattered)
+                && (checked.writes || !writes || !self.unit.check)
                 && checked.offsets.contains(&offset)
                 && offset.wrapping_sub(*checked.offsets.start()) % bytes == 0
         };
@@ -152,8 +158,15 @@ impl Emitter<'_, '_> {
     }
 
     /// The offsets of this access and of those like it that are made with it, with the same value
-    /// of the base.
-    pub(super) fn offsets_ahead(&self, address: &Address, space: Space, bytes: i64) -> RangeInclusive<i64> {
+    /// of the base, and whether one of them is a store.
+    pub(super) fn offsets_ahead(
+        &self,
+        address: &Address,
+        space: Space,
+        bytes: i64,
+        writes: bool,
+    ) -> (RangeInclusive<i64>, bool) {
+        let mut stores = writes;
         let (mut least, mut most) = (address.offset, address.offset);
         let base = address.slot();
         for index in self.ahead.clone().take(AHEAD) {
@@ -168,6 +181,7 @@ impl Emitter<'_, '_> {
                 && other.offset.max(most).saturating_sub(other.offset.min(least)) < MOST_APART
             {
                 (least, most) = (least.min(other.offset), most.max(other.offset));
+                stores |= matches!(operation.kind, Kind::Store { .. });
             }
             let mut writes = false;
             operation.each_slot(&mut |slot, write| writes |= write && base == Some(slot));
@@ -175,7 +189,7 @@ impl Emitter<'_, '_> {
                 break;
             }
         }
-        least..=most
+        (least..=most, stores)
     }
 
     /// Nonzero where an access at any of the offsets from these bases, of the bytes between `ends`,
@@ -187,6 +201,7 @@ impl Emitter<'_, '_> {
         space: Space,
         ends: [i64; 2],
         bytes: i64,
+        site: u8,
     ) -> Value {
         let length = (offsets.end() - offsets.start()) + (ends[1] - ends[0]);
         let first = offsets.start().wrapping_add(ends[0]);
@@ -196,7 +211,7 @@ impl Emitter<'_, '_> {
             let start = if first == 0 { base } else { self.builder.ins().iadd_imm_s(base, first) };
             outside.push(match space {
                 Space::Shared => self.is_outside_shared(start, length),
-                _ => self.is_outside_device(start, length),
+                _ => self.is_outside_memory(start, length, site),
             });
             starts.push(start);
             let address = match offsets.start() % bytes {
@@ -206,7 +221,7 @@ impl Emitter<'_, '_> {
             bits = Some(self.or(bits, address));
         }
         let mut wrong = self.any(&outside);
-        let has_host = matches!(space, Space::Global | Space::Generic);
+        let has_host = matches!(space, Space::Global | Space::Generic) && !self.unit.check;
         if has_host && starts.len() <= MOST_IN_HOST {
             wrong = self.look_in_host(wrong, &starts, length);
         }
@@ -233,6 +248,29 @@ impl Emitter<'_, '_> {
         let inside = self.builder.ins().iadd_imm_s(start, (BASE as i64).wrapping_neg());
         let limit = self.number((WINDOWS - BASE) as i64 - length);
         self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
+    }
+
+    /// Whether something is not in device memory, or in check mode not where the site may access.
+    pub(super) fn is_outside_memory(&mut self, start: Value, length: i64, site: u8) -> Value {
+        if !self.unit.check {
+            return self.is_outside_device(start, length);
+        }
+        let (granted, size) = self.granted(site);
+        self.is_outside_range(start, granted, size, length)
+    }
+
+    /// Where a site may access memory in check mode, and how much of it: nothing if some has been freed since
+    /// that was asked for.
+    pub(super) fn granted(&mut self, site: u8) -> (Value, Value) {
+        let at = field!(grants) + grants::EACH + i32::from(site) * size_of::<windows::Window>() as i32;
+        let start = self.load_at(I64, self.warp, at + windows::START);
+        let size = self.load_at(I64, self.warp, at + windows::LENGTH);
+        let known = self.load_at(I64, self.warp, field!(grants) + grants::KNOWN);
+        let freed = self.load_fixed_field(I64, field!(freed));
+        let freed = self.load_at(I64, freed, 0);
+        let holds = self.builder.ins().icmp(IntCC::Equal, known, freed);
+        let none = self.number(0);
+        (start, self.builder.ins().select(holds, size, none))
     }
 
     /// Where something is outside of device memory, looks for it in the host's memory that the warp
@@ -274,7 +312,12 @@ impl Emitter<'_, '_> {
         let window = self.builder.ins().iadd(self.warp, place);
         let window_start = self.load_at(I64, window, field!(windows) + windows::START);
         let size = self.load_at(I64, window, field!(windows) + windows::LENGTH);
-        let distance = self.builder.ins().isub(start, window_start);
+        self.is_outside_range(start, window_start, size, length)
+    }
+
+    /// Whether something of this length is outside of a range of less than 2^63 bytes.
+    fn is_outside_range(&mut self, start: Value, range: Value, size: Value, length: i64) -> Value {
+        let distance = self.builder.ins().isub(start, range);
         let rest = self.builder.ins().isub(size, distance);
         let rest = self.builder.ins().iadd_imm_s(rest, length.wrapping_neg());
         let either = self.builder.ins().bor(distance, rest);

@@ -17,8 +17,9 @@ use crate::cranelift::value::Lanes;
 
 /// The place of a lane's access, where the code that is made next does it.
 pub(crate) struct Single {
-    /// Its number.
+    /// Its number, and the bit of it.
     lane: Value,
+    bit: Value,
     pointer: Value,
     /// Where helpers do it.
     slow: Label,
@@ -31,7 +32,7 @@ impl Emitter<'_, '_> {
     pub(crate) fn single(&mut self, address: &Lanes, access: Access, running: Value) -> Option<Single> {
         let space = access.space;
         let own = matches!(space, Space::Local | Space::Parameters);
-        if self.converged || self.unit.check || access.strong || own {
+        if self.converged || access.strong || own {
             return None;
         }
         let bytes = i64::from(access.size());
@@ -49,7 +50,7 @@ impl Emitter<'_, '_> {
         let none = self.builder.ins().icmp_imm_s(IntCC::Equal, running, 0);
         let outside = match space {
             Space::Shared => self.is_outside_shared(address, bytes),
-            _ => self.is_outside_device(address, bytes),
+            _ => self.is_outside_memory(address, bytes, self.site),
         };
         let low = self.builder.ins().band_imm_s(address, bytes - 1);
         let misaligned = self.builder.ins().icmp_imm_s(IntCC::NotEqual, low, 0);
@@ -62,12 +63,13 @@ impl Emitter<'_, '_> {
             }
             _ => address,
         };
-        Some(Single { lane, pointer, slow, done })
+        Some(Single { lane, bit: running, pointer, slow, done })
     }
 
     /// Loads the elements for the lane, as values of all lanes, and goes on where helpers do it.
     pub(crate) fn load_single(&mut self, single: &Single, access: Access) {
         let ty = access.ty;
+        self.tell_of(access, false, single.bit, single.pointer, 0);
         let mut values = Vec::new();
         for element in 0..i32::from(access.count) {
             let value = self.load_value(single.pointer, element * ty.size() as i32, ty);
@@ -93,6 +95,7 @@ impl Emitter<'_, '_> {
     /// Stores the elements that have been passed to the helper, and goes on where helpers do it.
     pub(crate) fn store_single(&mut self, single: &Single, access: Access) {
         let ty = access.ty;
+        self.tell_of(access, true, single.bit, single.pointer, 0);
         for element in 0..i32::from(access.count) {
             let offset = field!(values) + 8 * LANES as i32 * element;
             let value = self.load_of_lane(single.lane, ty.is_wide(), offset);

@@ -25,8 +25,8 @@ pub(super) fn of(module: &Key, request: &Request<'_>) -> Result<Key, Refused> {
     hasher.write(compile::processor()?.as_bytes());
     hasher.write(module);
     // What follows from the module alone is not asked for.
-    let Request { module: _, function, symbols, flavour, shape, check, abreast, waits: _ } = request;
-    (function, symbols, flavour, shape, check, abreast).hash(&mut hasher);
+    let Request { module: _, function, symbols, flavour, shape, check, watch, abreast, waits: _ } = request;
+    (function, symbols, flavour, shape, check, watch, abreast).hash(&mut hasher);
     Ok(hasher.0.finalize().into())
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Loop {
 /// The loop that begins with a block, if lanes may run it alone. `before` are the blocks before each.
 pub(super) fn find(unit: &Unit<'_>, before: &[Vec<u32>], first: u32) -> Option<Loop> {
     // Where fuel is time, lanes look at what others have done.
-    if unit.fuel.entry.is_some() || unit.check {
+    if unit.fuel.entry.is_some() || unit.watch {
         return None;
     }
     let blocks = blocks(before, first)?;

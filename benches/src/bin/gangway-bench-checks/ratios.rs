@@ -1,0 +1,119 @@
+//! Time of kernels and memory of processes with each check, as multiples of what they are without one.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use gangway_bench::process::{figure, output, undisturbed};
+use gangway_bench::program::{Found, Setting};
+use gangway_bench::table::{self, time};
+
+use crate::cases::Case;
+
+/// A check, and how many times as long kernels may take with it.
+struct Check {
+    name: &'static str,
+    bar: f64,
+}
+
+const CHECKS: [Check; 2] = [Check { name: "memory", bar: 2.0 }, Check { name: "race", bar: 15.0 }];
+/// How many times as much memory the process may take, with any of them.
+const MEMORY: f64 = 5.0;
+
+/// What a program takes.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    ns: f64,
+    kib: f64,
+}
+
+/// One line: without a check, and with each of them.
+struct Row {
+    title: &'static str,
+    without: Taken,
+    with: [Taken; CHECKS.len()],
+}
+
+impl Row {
+    fn times(&self) -> [f64; CHECKS.len()] {
+        self.with.map(|taken| taken.ns / self.without.ns)
+    }
+
+    fn memory(&self) -> [f64; CHECKS.len()] {
+        self.with.map(|taken| taken.kib / self.without.kib)
+    }
+
+    fn passes(&self) -> bool {
+        let in_time = self.times().iter().zip(&CHECKS).all(|(&ratio, check)| ratio <= check.bar);
+        in_time && self.memory().iter().all(|&ratio| ratio <= MEMORY)
+    }
+
+    fn cells(&self) -> [String; 8] {
+        let ratio = |ratio: f64| format!("{ratio:.2}");
+        let ([memory, race], [room, more]) = (self.times().map(ratio), self.memory().map(ratio));
+        let mib = format!("{:.0} MiB", self.without.kib / 1024.0);
+        let result = if self.passes() { "pass" } else { "MISS" };
+        [self.title.into(), time(self.without.ns), memory, race, mib, room, more, result.into()]
+    }
+}
+
+/// Runs a program once.
+fn run(tool: &Path, setting: &Setting, case: &Case, check: Option<&Check>) -> Result<Taken> {
+    let mut command = undisturbed(tool);
+    command.args(["run", "--device", "vgpu"]);
+    if let Some(check) = check {
+        command.arg(format!("--check={}", check.name));
+    }
+    command.arg("--").arg(setting.build.join(case.name)).env("GANGWAY_VGPU_WORKERS", "1");
+    let text = output(&mut command).with_context(|| case.name)?;
+    Ok(Taken { ns: figure(&text, "best_ns")?, kib: figure(&text, "peak_kib")? })
+}
+
+pub fn measure(tool: &Path, setting: &Setting, cases: &[&Case]) -> Result<Found> {
+    let mut rows = Vec::new();
+    for case in cases {
+        let none = Taken { ns: f64::INFINITY, kib: f64::INFINITY };
+        let mut row = Row { title: case.title, without: none, with: [none; CHECKS.len()] };
+        for _ in 0..setting.rounds {
+            let runs =
+                std::iter::once((None, &mut row.without)).chain(CHECKS.iter().map(Some).zip(&mut row.with));
+            for (check, best) in runs {
+                let taken = run(tool, setting, case, check)?;
+                *best = Taken { ns: best.ns.min(taken.ns), kib: best.kib.min(taken.kib) };
+            }
+        }
+        eprintln!("{}", row.cells().join("  "));
+        rows.push(row);
+    }
+    let [memory, race] = CHECKS.map(|check| format!("`{}` (≤ {:.0})", check.name, check.bar));
+    let [room, more] = CHECKS.map(|check| format!("`{}` (≤ {MEMORY:.0})", check.name));
+    let head = ["Case".into(), "Time".into(), memory, race, "Memory".into(), room, more, "Result".into()];
+    let lines: Vec<_> = std::iter::once(head).chain(rows.iter().map(Row::cells)).collect();
+    let passes = rows.iter().all(Row::passes);
+    Ok(Found { shown: table::render(&lines), passes, ..Found::default() })
+}
+
+/// What stands below the table.
+pub fn notes(rounds: usize) -> String {
+    format!(
+        "- Time is the processor's, of a pass that computes everything once on one worker, the best of seven\n  \
+           in each of {rounds} processes that run in turn. With a check it is a multiple of that.\n\
+         - Memory is the most that the process has had, and so are its multiples.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_to_reach_all_bars() {
+        let taken = |ns, kib| Taken { ns, kib };
+        let row = |with| Row { title: "a case", without: taken(1e6, 1024.0), with };
+        assert!(row([taken(2e6, 2048.0), taken(15e6, 5120.0)]).passes());
+        assert!(!row([taken(2.1e6, 2048.0), taken(15e6, 5120.0)]).passes());
+        assert!(!row([taken(2e6, 2048.0), taken(16e6, 5120.0)]).passes());
+        assert!(!row([taken(2e6, 2048.0), taken(15e6, 5200.0)]).passes());
+        let cells = row([taken(1.5e6, 1024.0), taken(12e6, 4096.0)]).cells();
+        assert_eq!(cells[1..], ["1.00 ms", "1.50", "12.00", "1 MiB", "1.00", "4.00", "pass"]);
+    }
+}

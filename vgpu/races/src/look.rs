@@ -1,0 +1,367 @@
+//! The look at an access: what it races with, and what is noted of it.
+
+use crate::LANES;
+use crate::cell::Cell;
+use crate::device::Launch;
+use crate::finding::{Example, Key};
+use crate::known::Known;
+use crate::line::{BROAD, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
+use crate::row::{Part, Places, Row, Steps, bits, in_steps};
+use crate::shadow::{Shadow, Written};
+use crate::warp::Warp;
+
+/// What the warp that acts knows.
+pub struct Knowledge<'b> {
+    pub launch: &'b Launch,
+    /// The block's first thread.
+    pub first: u32,
+    pub lockstep: bool,
+    /// The number of the warp, and what its lanes know of each other.
+    pub warp: usize,
+    pub own: &'b Warp,
+    /// Of each warp of its block, the clock up to which it is known.
+    pub knows: &'b [u32],
+    pub others: &'b Known,
+}
+
+/// Looks at an access of some lanes at a clock, and notes it.
+pub fn look(knowledge: &Knowledge<'_>, row: &Row<'_>, clock: u32, lines: Lines<'_>) {
+    let thread = knowledge.first + (row.warp * LANES) as u32;
+    let (site, strong) = (row.site, row.strong);
+    let first = Cell { thread, clock, site, mask: WHOLE, strong, unanimous: false }.bits();
+    let mut lines = Entered { lines, beginning: knowledge.launch.beginning() };
+    let view = View { knowledge, row, first };
+    match row.places {
+        Places::Steps { first, step } => view.steps(row.lanes, (first, step), &mut lines),
+        Places::Each(places) => {
+            for (lanes, steps) in in_steps(row.lanes, places) {
+                match lanes.is_power_of_two() {
+                    true => {
+                        let lane = lanes.trailing_zeros() as usize;
+                        view.lane(lane, places[lane], &mut lines);
+                    }
+                    false => view.steps(lanes, steps, &mut lines),
+                }
+            }
+        }
+    }
+}
+
+/// The lines of a block's shared memory.
+#[derive(Debug, Default)]
+pub struct Shared {
+    lines: Vec<Line>,
+    written: Vec<Written>,
+}
+
+impl Shared {
+    /// Memory of so many bytes, without accesses.
+    pub fn start(&mut self, bytes: u64) {
+        let count = (bytes / LINE + 1) as usize;
+        self.lines.iter_mut().for_each(Line::clear);
+        self.lines.resize_with(count, Line::default);
+        self.written.resize(count, Written::default());
+    }
+}
+
+/// Where the lines of an access are.
+pub enum Lines<'b> {
+    Shared(&'b mut Shared),
+    Device(&'b Shadow),
+}
+
+/// Lines as a launch uses them.
+struct Entered<'b> {
+    lines: Lines<'b>,
+    /// Of the launch.
+    beginning: (u32, bool),
+}
+
+impl Entered<'_> {
+    /// Uses the line at an address, if there is one.
+    #[inline]
+    fn with(&mut self, address: u64, act: impl FnOnce(&mut Line, &mut Written)) {
+        let (first, alone) = self.beginning;
+        match &mut self.lines {
+            Lines::Shared(Shared { lines, written }) => {
+                let number = (address / LINE) as usize;
+                if let (Some(line), Some(written)) = (lines.get_mut(number), written.get_mut(number)) {
+                    act(line, written);
+                }
+            }
+            Lines::Device(shadow) => {
+                if let Some(mut had) = shadow.line(address) {
+                    let (line, written) = had.get();
+                    line.enter(first, alone);
+                    act(line, written);
+                }
+            }
+        }
+    }
+}
+
+/// A word that lanes access.
+struct Place<'w> {
+    word: &'w mut Word,
+    written: &'w mut u32,
+}
+
+impl Order for Knowledge<'_> {
+    fn knows(&self, thread: u32, clock: u32) -> bool {
+        let warp = thread.wrapping_sub(self.first) as usize / LANES;
+        if warp == self.warp {
+            return self.lockstep || self.own.all_know(clock);
+        }
+        if let Some(&known) = self.knows.get(warp) {
+            return clock <= known;
+        }
+        if self.launch.has(thread) && self.others.is_empty() {
+            return false;
+        }
+        match self.launch.thread(thread) {
+            None => self.launch.comes_before(thread),
+            Some((block, thread)) => self.others.has(block, thread as usize / LANES, clock),
+        }
+    }
+
+    fn is_own(&self, thread: u32) -> bool {
+        self.launch.has(thread)
+    }
+}
+
+/// What is asked when an access is looked at. Accesses are [`Cell`]s as bits.
+struct View<'b> {
+    knowledge: &'b Knowledge<'b>,
+    row: &'b Row<'b>,
+    /// Of the first lane, to whole words.
+    first: u64,
+}
+
+impl View<'_> {
+    /// Lanes whose places are at steps from the first one's.
+    fn steps(&self, lanes: u32, (first, step): (u64, i64), lines: &mut Entered<'_>) {
+        if let Some(steps) = Steps::of(lanes, (first, step), self.row.size) {
+            for part in steps.parts() {
+                lines.with(part.line, |line, written| self.part(&steps, part, line, written));
+            }
+        } else if step == 0 && !self.row.write && !lanes.is_power_of_two() {
+            lines.with(first, |line, written| self.same(lanes, first, line, written));
+        } else {
+            for lane in bits(lanes) {
+                self.lane(lane, first.wrapping_add_signed(step * lane as i64), lines);
+            }
+        }
+    }
+
+    /// The access of a lane, to whole words.
+    fn cell(&self, lane: usize) -> u64 {
+        self.first + ((lane as u64) << Cell::THREAD)
+    }
+
+    /// What a lane writes to a word, if that is known.
+    fn value(&self, lane: usize, offset: u64) -> Option<u32> {
+        self.row.values.map(|values| values.part(lane, offset as usize, WORD as usize))
+    }
+
+    /// Lanes that have words of their own, in one line.
+    fn part(&self, steps: &Steps, part: Part, line: &mut Line, written: &mut Written) {
+        let Part { line: base, words, lane } = part;
+        let run = Run::new(self.cell(lane), words.trailing_zeros(), steps.shift(), words);
+        let value = |word: usize| {
+            let lane = steps.lane(base, word);
+            (lane, self.value(lane, base + WORD * word as u64 - steps.place(lane as u32)))
+        };
+        if line.note(&run, self.row.write, self.knowledge) {
+            if self.row.write {
+                bits(words).for_each(|word| written[word] = value(word).1.unwrap_or(0));
+            }
+            return;
+        }
+        let each = line.words();
+        for word in bits(words) {
+            let (lane, value) = value(word);
+            let place = Place { word: &mut each[word], written: &mut written[word] };
+            self.look(place, base + WORD * word as u64, self.cell(lane), value);
+        }
+    }
+
+    /// Lanes that read one place, several of them. What others do there is known of the first and the last of
+    /// them.
+    fn same(&self, lanes: u32, address: u64, line: &mut Line, written: &mut Written) {
+        let row = self.row;
+        let base = address & !(LINE - 1);
+        let ends = [lanes.trailing_zeros(), lanes.ilog2()].map(|lane| lane as usize);
+        let whole = address.is_multiple_of(WORD) && row.size.is_multiple_of(WORD);
+        if whole && address - base + row.size <= LINE {
+            let words = between(address - base, address - base + row.size);
+            let runs = ends.map(|lane| Run::new(self.cell(lane), words.trailing_zeros(), BROAD, words));
+            if line.may_be_read(&runs[0], self.knowledge)
+                && runs.iter().all(|run| line.note(run, false, self.knowledge))
+            {
+                return;
+            }
+            let each = line.words();
+            if bits(words).all(|word| self.may_be_read(&each[word])) {
+                for word in bits(words) {
+                    for lane in ends {
+                        let place = Place { word: &mut each[word], written: &mut written[word] };
+                        self.look(place, base + WORD * word as u64, self.cell(lane), None);
+                    }
+                }
+                return;
+            }
+        }
+        let part = (address, address, (address + row.size).min(base + LINE));
+        bits(lanes).for_each(|lane| self.words(lane, part, line.words(), written));
+    }
+
+    /// Whether no lane that reads a word makes a race.
+    fn may_be_read(&self, word: &Word) -> bool {
+        Cell::from_bits(word.write).is_none_or(|write| {
+            write.strong && self.row.strong || self.knowledge.knows(write.thread, write.clock)
+        })
+    }
+
+    /// One lane.
+    fn lane(&self, lane: usize, address: u64, lines: &mut Entered<'_>) {
+        let end = address + self.row.size;
+        let mut at = address;
+        while at < end {
+            let base = at & !(LINE - 1);
+            let next = end.min(base + LINE);
+            lines.with(base, |line, written| match line.words_apart() {
+                Some(each) => self.words(lane, (address, at, next), each, written),
+                None => self.lane_in_line(lane, (address, at, next), line, written),
+            });
+            at = next;
+        }
+    }
+
+    /// Of one lane what is in a line: from where it accesses memory, what is in the line of that.
+    fn lane_in_line(&self, lane: usize, part: (u64, u64, u64), line: &mut Line, written: &mut Written) {
+        let (address, start, end) = part;
+        let base = start & !(LINE - 1);
+        if start.is_multiple_of(WORD) && end.is_multiple_of(WORD) {
+            let words = between(start - base, end - base);
+            let run = Run::new(self.cell(lane), words.trailing_zeros(), BROAD, words);
+            if line.note(&run, self.row.write, self.knowledge) {
+                if self.row.write {
+                    for word in bits(words) {
+                        let offset = base + WORD * word as u64 - address;
+                        written[word] = self.value(lane, offset).unwrap_or(0);
+                    }
+                }
+                return;
+            }
+        }
+        self.words(lane, part, line.words(), written);
+    }
+
+    /// Of one lane what is in some words.
+    fn words(
+        &self,
+        lane: usize,
+        (address, start, end): (u64, u64, u64),
+        each: &mut [Word; WORDS],
+        written: &mut Written,
+    ) {
+        let cell = self.cell(lane);
+        let mut at = start;
+        while at < end {
+            let base = at & !(WORD - 1);
+            let next = end.min(base + WORD);
+            let number = (base / WORD) as usize % WORDS;
+            let place = Place { word: &mut each[number], written: &mut written[number] };
+            if next - at == WORD {
+                self.look(place, base, cell, self.value(lane, at - address));
+            } else {
+                let mask = ((1u32 << (next - base)) - (1u32 << (at - base))) as u8;
+                let (offset, count) = ((at - address) as usize, (next - at) as usize);
+                let value = self.row.values.map(|values| values.part(lane, offset, count));
+                self.look(place, base, Cell { mask, ..Cell::of(cell) }.bits(), value);
+            }
+            at = next;
+        }
+    }
+
+    /// Looks at a lane's access of a word, and notes it.
+    #[inline(always)]
+    fn look(&self, place: Place<'_>, address: u64, own: u64, value: Option<u32>) {
+        let Place { word, written } = place;
+        let is_fine = |other: u64| other == 0 || Cell::are_strong(other, own);
+        if self.row.write && is_fine(word.write) && is_fine(word.reads[0]) && is_fine(word.reads[1]) {
+            *written = value.unwrap_or_default();
+            word.write = own;
+            return;
+        }
+        self.look_closely(Place { word, written }, address, own, value);
+    }
+
+    fn look_closely(&self, place: Place<'_>, address: u64, own: u64, value: Option<u32>) {
+        let Place { word, written } = place;
+        let row = self.row;
+        if self.races((word.write, true), own) {
+            // Threads that write one value by one instruction do what one of them would: compilers let them
+            // do what one of them would have to hand on. They may read it, too.
+            let (write, this) = (Cell::of(word.write), Cell::of(own));
+            let is_same = || value == Some(*written);
+            if row.write && write.site == this.site && write.mask == this.mask && is_same() {
+                word.write = Cell { unanimous: true, ..write }.bits();
+                return;
+            }
+            if row.write || !write.unanimous {
+                self.find(address, (write, true), this);
+            }
+        }
+        if row.write {
+            for read in word.reads {
+                if self.races((read, false), own) {
+                    self.find(address, (Cell::of(read), false), Cell::of(own));
+                }
+            }
+            *written = value.unwrap_or_default();
+            word.write = own;
+            return;
+        }
+        // The place of an own read, or one that all later accesses know if they know this one.
+        let replaced = |&read: &u64| read == 0 || self.is_ordered(read, own);
+        let number = word.reads.iter().position(replaced).unwrap_or(1);
+        word.reads[number] = own;
+    }
+
+    #[cold]
+    fn find(&self, address: u64, (earlier, wrote): (Cell, bool), own: Cell) {
+        let launch = self.knowledge.launch;
+        let key = Key { earlier: earlier.site, later: own.site, shared: self.row.shared };
+        let side =
+            |cell: Cell, write| Example { write, strong: cell.strong, thread: launch.thread(cell.thread) };
+        launch.findings().add(key, address, side(earlier, wrote), side(own, self.row.write));
+    }
+
+    fn races(&self, (other, wrote): (u64, bool), own: u64) -> bool {
+        // GCC 12 has plain loads for atomic ones.
+        let is_strong = |cell: u64, write: bool| Cell::is_strong(cell) || self.knowledge.lockstep && !write;
+        Cell::meet(other, own)
+            && !(is_strong(other, wrote) && is_strong(own, self.row.write))
+            && !self.is_ordered(other, own)
+    }
+
+    /// Whether an access that came first comes before this one of a lane's.
+    fn is_ordered(&self, other: u64, own: u64) -> bool {
+        if other >> Cell::THREAD == own >> Cell::THREAD {
+            return true;
+        }
+        let other = Cell::of(other);
+        self.knowledge.knows(other.thread, other.clock)
+            || self.knowledge.lane_knows((own >> Cell::THREAD) as u32, other)
+    }
+}
+
+impl Knowledge<'_> {
+    /// Whether a lane of the warp knows of an access of another one.
+    fn lane_knows(&self, thread: u32, other: Cell) -> bool {
+        let within = other.thread.wrapping_sub(self.first) as usize;
+        let lane = (thread - self.first) as usize % LANES;
+        within / LANES == self.warp && self.own.knows(lane, within % LANES, other.clock)
+    }
+}
