@@ -810,6 +810,13 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 text.push('\n');
                 return Ok(text);
             }
+            if variable.ty.contains("(lambda at ") {
+                // Its type has no name: each thread has its own, with what it captures.
+                text += &self.entered(&range, mode, names, &[]);
+                text += &self.writer.plain(range, names, For::Gpus);
+                self.since = Since::All;
+                return Ok(text + "\n");
+            }
             let init = variable.initialiser.clone();
             let is_shared = self.is_shared(&variable, &self.inside.clone());
             self.note(&variable, IN_BLOCK, if is_shared { Ok(mode) } else { Err(NOT_ADDRESSABLE) });
@@ -818,7 +825,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let (name, declared) = self.in_memory_of_all(&variable, mode);
                 text += &declared;
                 names.insert(variable.key, name.clone());
-                if let Some(init) = init {
+                if variable.is_direct {
+                    inits += &self.constructed(&variable, &name, names);
+                } else if let Some(init) = init {
                     let value = self.writer.expression(&init, names);
                     inits += &match value.starts_with('{') || variable.class == Class::Array {
                         true => format!(
@@ -832,6 +841,17 @@ impl<'g, 'w> Gpu<'g, 'w> {
             }
             let name = variable.name.clone();
             names.remove(&variable.key);
+            if variable.is_direct && variable.class != Class::Scalar && init.is_some() {
+                // One thread constructs it; there may be no other way to.
+                let (all, ty) = (self.writer.fresh("u", &name), &variable.ty);
+                text += &format!(
+                    "union {all} {{ __typeof__({ty}) value; {all}() {{}} ~{all}() {{}} }} {all}_; \
+                     __typeof__({ty}) &{name} = {all}_.value; (void){name}; "
+                );
+                inits += &self.constructed(&variable, &name, names);
+                self.registers.push(variable);
+                continue;
+            }
             text += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
             if let Some(init) = &init {
                 if variable.class == Class::Scalar && self.is_uniform(init, names) {
@@ -865,6 +885,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
             text += &self.by_one(inits, mode);
         }
         Ok(text)
+    }
+
+    /// Statements that construct a variable as its declaration does.
+    fn constructed(&self, variable: &Variable, name: &str, names: &Names) -> String {
+        let arguments = variable.initialiser.as_ref().map(|init| self.writer.expression(init, names));
+        let (ty, arguments) = (&variable.ty, arguments.unwrap_or_default());
+        format!(
+            "{{ __typeof__({ty}) __acc_v{arguments}; __builtin_memcpy((void *)&{name}, &__acc_v, sizeof __acc_v); }} "
+        )
     }
 
     /// Says whether it matters to which level a variable belongs, or why not.

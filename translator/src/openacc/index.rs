@@ -89,9 +89,11 @@ pub struct Variable {
     pub flexible: Option<String>,
     /// The numbers that an object consists of, if it consists of nothing else and all can be named.
     pub numbers: Option<Vec<Member>>,
-    /// The bytes of its declarator, and of its initialiser behind `=`.
+    /// The bytes of its declarator, and of its initialiser behind `=`, or with its brackets in C++.
     pub range: Range<usize>,
     pub initialiser: Option<Range<usize>>,
+    /// It is initialised without `=`: by a constructor, if it is an object.
+    pub is_direct: bool,
 }
 
 /// Bytes, and the multiple of bytes at which they begin.
@@ -131,6 +133,8 @@ pub struct Index<'u> {
     pub functions: Vec<Function<'u>>,
     /// Uses of `this` that are not spelt: where, and of which length the member's name is.
     pub implicit_this: Vec<usize>,
+    /// Lambda expressions: what is in their brackets, and all of them.
+    pub lambdas: Vec<(Range<usize>, Range<usize>)>,
     /// Uses of `this` that are.
     pub this: Vec<usize>,
 }
@@ -238,6 +242,12 @@ impl<'u> Walk<'_, 'u> {
                 }
             }
             CXCursor_CallExpr => self.call(node),
+            CXCursor_LambdaExpr => {
+                if let Some(range) = range_of(node) {
+                    let captures = self.text[range.clone()].find(']').map_or(0, |end| end + 1);
+                    self.index.lambdas.push((range.start..range.start + captures, range));
+                }
+            }
             CXCursor_CXXThisExpr => {
                 if let Some(place) = node.place()
                     && self.text[place.at..].starts_with("this")
@@ -472,7 +482,23 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
     let behind = text.get(place..range.end).unwrap_or_default();
     let tokens = crate::lexer::tokens(behind.as_bytes());
     let parts = crate::pragma::split(&tokens, "=");
-    let initialiser = (parts.len() > 1).then(|| place + parts[1][0].range.start..range.end);
+    let mut initialiser = (parts.len() > 1).then(|| place + parts[1][0].range.start..range.end);
+    let mut is_direct = false;
+    if node.kind() == CXCursor_VarDecl && initialiser.is_none() {
+        // Behind the lengths of an array.
+        let mut behind = tokens.get(1..).unwrap_or_default();
+        while behind.first().is_some_and(|first| first.is("[")) {
+            behind = crate::pragma::closing(behind).map_or(&[][..], |end| &behind[end + 1..]);
+        }
+        let first = behind.first().filter(|first| first.is("{") || first.is("("));
+        // clang's range of the declaration ends before the last parenthesis.
+        let is_closed = crate::pragma::closing(behind).is_some();
+        let missing = if is_closed { Some(0) } else { text[range.end..].find(')').map(|at| at + 1) };
+        initialiser =
+            first.zip(missing).map(|(first, missing)| place + first.range.start..range.end + missing);
+        let calls = |child: &Node<'_>| child.kind() == CXCursor_CallExpr;
+        is_direct = initialiser.is_some() || class(ty) == Class::Record && node.children().iter().any(calls);
+    }
     let mut spelling = ty.spelling();
     // `float *const` is a constant pointer, `const float *` is not.
     if class(ty) == Class::Pointer {
@@ -508,6 +534,7 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         is_constant: node.kind() == CXCursor_VarDecl && node.is_constant_number(),
         range,
         initialiser,
+        is_direct,
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::directive::{Directive, Name};
-use super::index::{Index, Key, range_of};
+use super::index::{Index, Key, Use, range_of};
 use super::lambdas;
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
@@ -181,6 +181,10 @@ impl<'w> Writer<'w> {
         code: For,
     ) -> String {
         for found in self.index.uses_in(&range) {
+            if let Some(edit) = self.capture(found, names) {
+                edits.extend(edit);
+                continue;
+            }
             if let Some((name, copied)) =
                 names.get(&found.key).and_then(|name| self.copies.get_key_value(name))
             {
@@ -224,6 +228,20 @@ impl<'w> Writer<'w> {
         }
         text.push_str(&self.text[at.min(range.end)..range.end]);
         text
+    }
+
+    /// A variable that a lambda expression names in its brackets: it has its name in there, with the value of what stands
+    /// for it here. `None`: it is none such.
+    fn capture(&self, found: &Use, names: &Names) -> Option<Option<(Range<usize>, String)>> {
+        let here = names.get(&found.key)?;
+        let inside = |(_, all): &&(Range<usize>, Range<usize>)| all.contains(&found.range.start);
+        self.index.lambdas.iter().filter(inside).find_map(|(brackets, _)| {
+            if brackets.contains(&found.range.start) {
+                let name = &self.text[found.range.clone()];
+                return Some(Some((found.range.clone(), format!("{name} = {here}"))));
+            }
+            self.index.uses_in(brackets).any(|named| named.key == found.key).then_some(None)
+        })
     }
 
     /// An expression of the user's, in one line.
