@@ -57,12 +57,15 @@ pub struct Checks {
     pub memory: bool,
     /// Accesses of threads that nothing orders.
     pub race: bool,
+    /// Barriers that not all come to, and what lanes wait for.
+    pub sync: bool,
 }
 
 impl Checks {
-    pub const NONE: Self = Self { memory: false, race: false };
+    pub const NONE: Self = Self { memory: false, race: false, sync: false };
     pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
     pub const RACE: Self = Self { race: true, ..Self::NONE };
+    pub const SYNC: Self = Self { sync: true, ..Self::NONE };
 }
 
 /// What runs kernels.
@@ -183,6 +186,7 @@ impl Engine {
         }
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
         let mut job = Job::new(launch, stack, workers, stop.clone(), self.races.as_ref());
+        job.sync = self.options.checks.sync.then(Default::default);
         if let Err(refusal) = job.compile() {
             return self.fall_back(launch, &refusal, stop.as_deref());
         }
@@ -194,6 +198,7 @@ impl Engine {
         }
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
+        job.tell_sync(self.options.listeners);
         job.ending.result()
     }
 

@@ -55,6 +55,8 @@ pub(crate) struct Frame {
     pub local_base: u64,
     /// What [`Warp::local_top`](crate::abi::Warp::local_top) was in the caller.
     pub saved_top: u64,
+    /// Where in compiled code the function was called, if masked code has called it.
+    pub called_from: u64,
 }
 
 /// The offset of a field of the frame.

@@ -7,10 +7,14 @@ use gangway_ptx::{Meaning, Opcode};
 use super::barriers::Barriers;
 use super::job::Job;
 use super::pace::Pace;
+use super::place::place;
 use super::report;
 use super::slot::{Member, Part, Slot, Step};
+use super::sync::{Doing, Groups, Rule};
 use super::time::FUEL;
+use crate::abi::LANES;
 use crate::device::{Device, Held};
+use crate::fault::Place;
 
 /// What a round among the warps of a block came to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,7 +152,9 @@ impl Block {
                 }
                 Step::Failed => {
                     let warps = &self.slots[..self.warps];
-                    let failed = warps.iter().find(|slot| slot.has_failed()).unwrap_or(&warps[number]);
+                    let which = warps.iter().position(Slot::has_failed).unwrap_or(number);
+                    self.note_failure(job, which);
+                    let failed = &self.slots[which];
                     job.ending.fail(report::fault(device, job, failed));
                     round.failed = true;
                     return round;
@@ -222,8 +228,77 @@ impl Block {
         waiting && self.barriers.are_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
     }
 
+    /// Where the threads of some of its warps are and what they do, where that is checked.
+    fn stands(&self, job: &Job, warps: impl Fn(usize) -> bool) -> Groups {
+        let mut groups = Groups::default();
+        let mut add = |doing, place, warp: usize, lanes: u32| {
+            if warps(warp) && lanes != 0 {
+                groups.add(doing, place, warp, lanes);
+            }
+        };
+        let mut waiting = vec![0; self.warps];
+        self.barriers.meetings(|meetings| {
+            meetings.waiting(job, |doing, place, warp, lanes| {
+                waiting[warp] |= lanes;
+                add(doing, place, warp, lanes);
+            });
+        });
+        for (slot, number) in self.slots[..self.warps].iter().zip(0..) {
+            // SAFETY: the fiber does not run.
+            let warp = unsafe { &*slot.warp() };
+            let there = !job.extent.missing(number as u32);
+            let ended = if slot.done { there } else { warp.exited & there };
+            add(Doing::Ended, Place::default(), number, ended);
+            let mut left = there & !ended & !waiting[number];
+            let place = |address| place(job, warp, job.program().functions().find(address as usize), 0);
+            while left & warp.waiting.meeting != 0 {
+                let first = (left & warp.waiting.meeting).trailing_zeros() as usize;
+                let stand = |lane: usize| (warp.waiting.place[lane], warp.waiting.waits_for[lane]);
+                let same = |&lane: &usize| {
+                    (left & warp.waiting.meeting) >> lane & 1 != 0 && stand(lane) == stand(first)
+                };
+                let set = (0..LANES).filter(same).fold(0, |set, lane| set | 1 << lane);
+                left &= !set;
+                let (at, mask) = stand(first);
+                add(Doing::WaitForLanes(mask), place(at.wrapping_sub(1)), number, set);
+            }
+            let doing = match slot.host().wait.for_grid() {
+                Some(_) => Doing::WaitForGrid,
+                None => Doing::Run,
+            };
+            add(doing, place(warp.called_from.wrapping_sub(1)), number, left);
+        }
+        groups
+    }
+
+    /// Notes that a warp has failed because of what its lanes wait for.
+    fn note_failure(&self, job: &Job, number: usize) {
+        let (Some(found), slot) = (&job.sync, &self.slots[number]) else { return };
+        let Some((kind, lanes, code)) = slot.host().failures.failure() else { return };
+        // SAFETY: the fiber does not run.
+        let warp = unsafe { &*slot.warp() };
+        let alone = |doing| {
+            let place = place(job, warp, job.program().functions().find(code.wrapping_sub(1)), 0);
+            let mut groups = Groups::default();
+            groups.add(doing, place, number, lanes);
+            groups
+        };
+        let (rule, groups) = match kind {
+            FaultKind::Deadlock => (Rule::Deadlock, self.stands(job, |warp| warp == number)),
+            FaultKind::NotInMask(mask) => (Rule::NotInMask, alone(Doing::WaitForLanes(mask))),
+            FaultKind::BadCount { count, .. } => (Rule::BadCount(count), alone(Doing::WaitFor(count))),
+            _ => return,
+        };
+        found.note(job, rule, warp.block, groups);
+    }
+
     /// The fault of a block of which no warp will ever run again.
     pub fn deadlock(&self, device: &Device, job: &Job) {
+        if let Some(found) = &job.sync {
+            // SAFETY: no fiber runs.
+            let block = unsafe { (*self.slots[0].warp()).block };
+            found.note(job, Rule::Deadlock, block, self.stands(job, |_| true));
+        }
         let left = || self.slots[..self.warps].iter().filter(|slot| !slot.done);
         if let Some(slot) = left().find(|slot| slot.host().wait.is_for_block()).or_else(|| left().next()) {
             job.ending.fail(report::deadlock(device, job, slot));

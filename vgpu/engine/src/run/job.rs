@@ -14,6 +14,7 @@ use super::kernel::LaunchedKernel;
 use super::order::Order;
 use super::race;
 use super::room::Room;
+use super::sync::Found;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 
@@ -33,11 +34,13 @@ pub(crate) struct Job {
     pub ending: Ending,
     /// Where accesses are watched for races.
     pub races: Option<Arc<gangway_races::Launch>>,
+    /// What is found of threads that wait for each other, where that is looked at.
+    pub sync: Option<Found>,
 }
 
 /// The first processor whose lanes do not go together without being told to: code for older ones relies on
 /// that (CUDA C++ Programming Guide, "Independent thread scheduling").
-const INDEPENDENT_LANES: u16 = 70;
+pub(super) const INDEPENDENT_LANES: u16 = 70;
 
 impl Job {
     #[must_use]
@@ -62,6 +65,7 @@ impl Job {
             grid: Grid::new(launch.cooperative, blocks * u64::from(extent.threads)),
             ending: Ending::new(stop),
             races,
+            sync: None,
             extent,
             order,
         }
@@ -82,6 +86,11 @@ impl Job {
         for finding in self.races.iter().flat_map(|races| races.end()) {
             (listeners.tell)(race::told(&finding, &self.extent, listeners.name));
         }
+    }
+
+    /// Tells what has been found of threads that wait for each other, when all blocks have ended.
+    pub fn tell_sync(&self, listeners: Listeners) {
+        self.sync.iter().flat_map(Found::take).for_each(listeners.tell);
     }
 
     /// The next block that no worker has, and how many from there on the caller gets.

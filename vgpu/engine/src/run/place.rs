@@ -15,10 +15,15 @@ pub(super) fn instruction(module: &Module, at: Position) -> Option<(&Instruction
 
 /// Where a warp is, and which of its lanes.
 pub(super) fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
-    let module = job.program().module();
+    let known = at.map(|at| place_of(job, at)).unwrap_or_default();
     let (block, shared) = (Some(warp.block), Some(job.room.shared));
-    let mut place = Place { block, threads: threads(warp, lanes), shared, ..Place::default() };
-    let Some(at) = at else { return place };
+    Place { block, threads: threads(warp, lanes), shared, ..known }
+}
+
+/// The place of a position, whoever is there.
+pub(super) fn place_of(job: &Job, at: Position) -> Place {
+    let module = job.program().module();
+    let mut place = Place::default();
     place.function = Some(module.functions[at.function as usize].name.to_string());
     let Some((instruction, body)) = instruction(module, at) else { return place };
     place.instruction = Some(module.opcode(instruction).to_string());

@@ -42,12 +42,12 @@ pub(crate) use space::IsIn;
 
 /// Declares the helpers: their numbers, and the table of their entries.
 macro_rules! helpers {
-    ($($name:ident = $entry:ident => $function:path),+ $(,)?) => {
+    ($($name:ident = $entry:ident => $function:path $([$notes:ident])?),+ $(,)?) => {
         /// The number of a helper in [`HELPERS`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Helper { $($name),+ }
 
-        $(crate::abi::helper!($entry => $function);)+
+        $(crate::abi::helper!($entry => $function $([$notes])?);)+
 
         /// The entries of the helpers, by number.
         pub(crate) static HELPERS: [unsafe extern "C" fn(); [$(Helper::$name),+].len()] = [$($entry),+];
@@ -75,11 +75,11 @@ helpers! {
     Prepare = enter_prepare => waiting::prepare,
     Next = enter_next => schedule::next,
     StepBack = enter_step_back => schedule::step_back,
-    Meet = enter_meet => meet::meet,
-    Barrier = enter_barrier => barrier::barrier,
-    BarrierAll = enter_barrier_all => barrier::barrier_all,
+    Meet = enter_meet => meet::meet [frame],
+    Barrier = enter_barrier => barrier::barrier [frame],
+    BarrierAll = enter_barrier_all => barrier::barrier_all [frame],
     Turn = enter_turn => schedule::turn,
-    Arrive = enter_arrive => barrier::arrive,
+    Arrive = enter_arrive => barrier::arrive [frame],
     Enter = enter_enter => frames::enter,
     Run = enter_run => frames::run_frame,
     Start = enter_start => frames::start_frame,

@@ -50,7 +50,7 @@ impl Device {
             if config.unified == Some(true) {
                 space.share_host();
             }
-            if config.check.race {
+            if config.check.race || config.check.sync {
                 findings::watch();
             }
             if config.check.memory {

@@ -1,0 +1,130 @@
+//! Where threads stand that wait for others: the instruction, and where the program has called the runtime that waits.
+
+use gangway_ptx::meaning::Barrier;
+use gangway_ptx::{Meaning, Module};
+
+use super::job::Job;
+use super::place::{instruction, place_of};
+use super::runtimes::is_runtimes;
+use crate::abi::Warp;
+use crate::fault::Place;
+use crate::frame::Frame;
+use crate::functions::Position;
+
+/// Where threads stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stand {
+    pub at: Position,
+    /// The same in the program's own code, if that is known.
+    pub program: Option<Position>,
+    /// The runtime's function that the program has called, or, where it has not, the one in which threads begin.
+    pub entered: Option<u32>,
+}
+
+/// What threads wait at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub barrier: Barrier,
+    /// All threads of the block come to it, or those of each warp together (PTX ISA 9.0 section 9.7.13.1).
+    pub aligned: bool,
+}
+
+/// No thread calls functions that deep before it waits.
+const DEPTH: usize = 64;
+
+impl Stand {
+    /// Where a warp's lanes are that have called a helper; `masked` if they are not all of the warp.
+    pub fn new(job: &Job, warp: &Warp, masked: bool) -> Option<Self> {
+        let find = |address: u64| job.program().functions().find((address as usize).wrapping_sub(1));
+        let at = find(warp.called_from)?;
+        let module = job.program().module();
+        let is_runtimes = |at: &Position| is_runtimes(&module.functions[at.function as usize].name);
+        if !is_runtimes(&at) {
+            return Some(Stand { at, program: Some(at), entered: None });
+        }
+        let callers = if masked { called(warp) } else { Vec::new() };
+        // SAFETY: the warp is in a helper that has noted where it was called.
+        let callers = callers.into_iter().chain(unsafe { above(warp, |address| find(address).is_some()) });
+        let mut entered = at.function;
+        for caller in callers.filter_map(find) {
+            if !is_runtimes(&caller) {
+                return Some(Stand { at, program: Some(caller), entered: Some(entered) });
+            }
+            entered = caller.function;
+        }
+        Some(Stand { at, program: None, entered: Some(entered) })
+    }
+
+    /// The barrier that it is, if it is one.
+    pub fn form(&self, module: &Module) -> Option<Form> {
+        let (instruction, _) = instruction(module, self.at)?;
+        let opcode = module.opcode(instruction);
+        let Meaning::Barrier(barrier) = opcode.meaning else { return None };
+        let name = opcode.to_string();
+        let aligned = name.starts_with("bar.") || name.contains(".aligned");
+        let old = module.target.processor < super::job::INDEPENDENT_LANES;
+        Some(Form { barrier, aligned: aligned || old })
+    }
+
+    /// The name of a function of the runtime's that the program has called.
+    pub fn entered<'a>(&self, module: &'a Module) -> Option<&'a str> {
+        Some(&module.functions[self.entered? as usize].name)
+    }
+
+    /// The place for people: the program's own, if that is known.
+    pub fn place(&self, job: &Job) -> Place {
+        let own = place_of(job, self.at);
+        match self.program.filter(|program| *program != self.at) {
+            // The instruction is the one that waits.
+            Some(program) => Place { instruction: own.instruction, ..place_of(job, program) },
+            None => own,
+        }
+    }
+
+    /// Whether two threads are at one construct of the program, as far as is known.
+    pub fn is_at_construct(&self, job: &Job, other: &Self) -> bool {
+        let (Some(first), Some(second)) = (self.program, other.program) else { return true };
+        let line = |at| place_of(job, at).source.filter(|(_, line, _)| *line != 0);
+        first == second || matches!((line(first), line(second)), (Some(first), Some(second)) if first == second)
+    }
+}
+
+/// The calls of functions of the warp's that have frames of their own, the innermost first.
+fn called(warp: &Warp) -> Vec<u64> {
+    let frame = |frame: *mut Frame| (!frame.is_null()).then_some(frame);
+    let mut next = frame(warp.frame);
+    let mut calls = Vec::new();
+    while let Some(at) = next.filter(|_| calls.len() < DEPTH) {
+        // SAFETY: frames on the way to the one that runs live as long as that.
+        let (from, parent, converged) =
+            unsafe { ((*at).called_from, (*at).parent, (*at).converges | (*at).claimed != 0) };
+        // Converged code has not been called by way of its frame.
+        if converged || from == 0 {
+            break;
+        }
+        calls.push(from);
+        next = frame(parent);
+    }
+    calls
+}
+
+/// The addresses that functions of compiled code return to which are on the warp's stack, the innermost first.
+///
+/// # Safety
+/// The warp is in a helper that has noted the frame pointer.
+unsafe fn above(warp: &Warp, is_code: impl Fn(u64) -> bool) -> Vec<u64> {
+    let mut calls = Vec::new();
+    let mut frame = warp.called_in;
+    while calls.len() < DEPTH {
+        let at: *const [u64; 2] = std::ptr::with_exposed_provenance(frame as usize);
+        // SAFETY: code of Cranelift's begins with saving its caller's frame pointer below the address that it returns
+        // to. That pointer is followed only where this address is of such code, too.
+        let [before, back] = unsafe { *at };
+        if !is_code(back) || before <= frame {
+            break;
+        }
+        calls.push(back);
+        frame = before;
+    }
+    calls
+}
