@@ -133,7 +133,8 @@ impl Groups {
     fn sorted(mut self) -> Self {
         let count = |group: &Group| group.lanes.iter().map(|(_, lanes)| lanes.count_ones()).sum::<u32>();
         let waits = |group: &Group| !matches!(group.doing, Doing::Ended | Doing::Run);
-        self.0.sort_by_key(|group| (waits(group), u32::MAX - count(group)));
+        let first = |group: &Group| group.lanes.iter().map(|&(warp, lanes)| (warp, lanes.trailing_zeros())).min();
+        self.0.sort_by_key(|group| (waits(group), u32::MAX - count(group), first(group)));
         self
     }
 }
