@@ -124,7 +124,7 @@ pub struct Warp {
     /// The frames in which lanes are, the youngest first.
     pub(crate) frames: *mut Frame,
     pub waiting: Waiting,
-    /// The frame pointer of the code that last called a helper at which lanes wait.
+    /// The frame pointer of the code that last called a helper in which warps wait.
     pub called_in: u64,
     /// Where in the host's memory the warp has been.
     pub(crate) windows: Windows,
@@ -165,8 +165,8 @@ const _: () = {
 /// that it has to do for it.
 macro_rules! helper {
     ($entry:ident => $helper:path [frame]) => {
-        /// The entry of a helper at which lanes wait or leave, which also notes the frame of the function that calls:
-        /// checks find the functions on the way to it.
+        /// The entry of a helper in which warps wait, which also notes the frame of the function that calls: checks
+        /// find the functions on the way to it.
         ///
         /// # Safety
         /// As for other helpers.

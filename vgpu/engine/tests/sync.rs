@@ -140,7 +140,9 @@ fn threads_that_end_before_a_barrier() {
 
 #[test]
 fn different_counts_at_one_barrier() {
-    let with = |one: u32, other: u32| two_ways("%first", &format!("bar.sync 1, {one}"), &format!("bar.sync 1, {other}"));
+    let with = |one: u32, other: u32| {
+        two_ways("%first", &format!("bar.sync 1, {one}"), &format!("bar.sync 1, {other}"))
+    };
     Launched::of(&with(64, 32), 1, 64).is(
         None,
         "come to barrier 1 with different counts",
@@ -193,7 +195,10 @@ fn lanes_that_are_waited_for_and_elsewhere() {
     let finding = Launched::of(&both("0x00ffffff"), 2, 64).is(
         DEADLOCK,
         "lanes of a warp of block",
-        &["threads (0..15, 0, 0) wait for the lanes 0x00ffffff", "threads (16..31, 0, 0) wait for the lanes 0xffffff00"],
+        &[
+            "threads (0..15, 0, 0) wait for the lanes 0x00ffffff",
+            "threads (16..31, 0, 0) wait for the lanes 0xffffff00",
+        ],
     );
     assert!(finding.to_string().contains(" at k.cu:7:3, instruction bar.warp.sync"), "{finding}");
 }
@@ -208,7 +213,10 @@ fn exchanges_of_lanes_that_are_elsewhere() {
     Launched::of(&with(shuffle, vote), 1, 32).is(
         DEADLOCK,
         "wait for each other for ever",
-        &["threads (0..15, 0, 0) wait for the lanes 0xffffffff", "threads (16..31, 0, 0) wait for the lanes 0xffffffff"],
+        &[
+            "threads (0..15, 0, 0) wait for the lanes 0xffffffff",
+            "threads (16..31, 0, 0) wait for the lanes 0xffffffff",
+        ],
     );
     let matches = "match.any.sync.b32 %v, %i, -1";
     Launched::of(&with(matches, "bar.sync 0"), 1, 32).is(
@@ -233,7 +241,8 @@ fn lanes_that_are_not_in_their_mask() {
 
 #[test]
 fn who_spins_for_a_flag_waits_for_nobody_in_vain() {
-    let body = "@%first bra raise; wait: ld.volatile.global.u32 %v, [%flag]; setp.eq.u32 %p, %v, 0; @%p bra wait;
+    let body =
+        "@%first bra raise; wait: ld.volatile.global.u32 %v, [%flag]; setp.eq.u32 %p, %v, 0; @%p bra wait;
          bar.sync 0; bra end; raise: mov.u32 %v, 1; st.volatile.global.u32 [%flag], %v; end:";
     Launched::of(body, 4, 96).is_right();
 }

@@ -34,7 +34,7 @@ fn checks_are_asked_for_by_their_variables() {
         workshop.output(&[&["run"], options, &["--", "sh", "-c", line]].concat()).stdout.trim().to_owned()
     };
     assert_eq!(said(&["--check=race"]), "race");
-    assert_eq!(said(&["--check"]), "memory,race 1");
+    assert_eq!(said(&["--check"]), "memory,race,sync 1");
     workshop.write("known", "race:a.c\n");
     let known = std::fs::canonicalize(workshop.path("known")).unwrap();
     assert_eq!(said(&["--check=race", "--suppress", "known"]), format!("race {}", known.display()));
@@ -56,9 +56,9 @@ fn what_is_found_is_written_for_other_tools() {
 #[test]
 fn other_checks_are_refused_by_name() {
     let workshop = Workshop::new();
-    let output = workshop.output(&["run", "--check=race,sync", "--", "true"]);
+    let output = workshop.output(&["run", "--check=race,rice", "--", "true"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(output.stderr.contains("`sync` is no check"), "{}", output.stderr);
+    assert!(output.stderr.contains("`rice` is no check"), "{}", output.stderr);
     for lonely in [&["--check-exit", "3"], &["--sarif", "x"], &["--suppress", "x"]] {
         let output = workshop.output(&[&["run"], &lonely[..], &["--", "true"]].concat());
         assert_eq!(output.status.code(), Some(2), "{lonely:?}");

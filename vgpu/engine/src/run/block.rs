@@ -10,6 +10,7 @@ use super::pace::Pace;
 use super::place::place;
 use super::report;
 use super::slot::{Member, Part, Slot, Step};
+use super::stand::{Stand, Waits};
 use super::sync::{Doing, Groups, Rule};
 use super::time::FUEL;
 use crate::abi::LANES;
@@ -228,6 +229,19 @@ impl Block {
         waiting && self.barriers.are_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
     }
 
+    /// Whether all its warps wait: at barriers, or in loops of a device runtime when they gave way.
+    #[must_use]
+    pub fn only_waits(&self, job: &Job) -> bool {
+        let waits = |slot: &Slot| {
+            // SAFETY: the fiber does not run.
+            let warp = unsafe { &*slot.warp() };
+            let module = job.program().module();
+            slot.host().wait.is_for_block()
+                || Stand::new(job, warp, true).is_some_and(|stand| stand.waits(module).is_some())
+        };
+        self.slots[..self.warps].iter().filter(|slot| !slot.done).all(waits)
+    }
+
     /// Where the threads of some of its warps are and what they do, where that is checked.
     fn stands(&self, job: &Job, warps: impl Fn(usize) -> bool) -> Groups {
         let mut groups = Groups::default();
@@ -262,11 +276,15 @@ impl Block {
                 let (at, mask) = stand(first);
                 add(Doing::WaitForLanes(mask), place(at.wrapping_sub(1)), number, set);
             }
-            let doing = match slot.host().wait.for_grid() {
-                Some(_) => Doing::WaitForGrid,
-                None => Doing::Run,
+            let stand = Stand::new(job, warp, left != u32::MAX);
+            let waits = stand.and_then(|stand| stand.waits(job.program().module()));
+            let doing = match (slot.host().wait.for_grid(), waits) {
+                (Some(_), _) => Doing::WaitForGrid,
+                (None, Some(Waits::ForLock)) => Doing::WaitForLock,
+                (None, Some(Waits::ForTeam)) => Doing::WaitForTeam,
+                (None, None) => Doing::Run,
             };
-            add(doing, place(warp.called_from.wrapping_sub(1)), number, left);
+            add(doing, stand.map(|stand| stand.place(job)).unwrap_or_default(), number, left);
         }
         groups
     }
@@ -274,19 +292,25 @@ impl Block {
     /// Notes that a warp has failed because of what its lanes wait for.
     fn note_failure(&self, job: &Job, number: usize) {
         let (Some(found), slot) = (&job.sync, &self.slots[number]) else { return };
-        let Some((kind, lanes, code)) = slot.host().failures.failure() else { return };
+        let Some((kind, lanes)) = slot.host().failures.failure() else { return };
         // SAFETY: the fiber does not run.
         let warp = unsafe { &*slot.warp() };
-        let alone = |doing| {
-            let place = place(job, warp, job.program().functions().find(code.wrapping_sub(1)), 0);
-            let mut groups = Groups::default();
+        let with = |mut groups: Groups, doing| {
+            // It has failed in a helper at which lanes wait, or come.
+            let stand = Stand::new(job, warp, lanes != !warp.exited);
+            let place = stand.map(|stand| stand.place(job)).unwrap_or_default();
             groups.add(doing, place, number, lanes);
             groups
         };
+        let others = |warp| warp != number;
         let (rule, groups) = match kind {
             FaultKind::Deadlock => (Rule::Deadlock, self.stands(job, |warp| warp == number)),
-            FaultKind::NotInMask(mask) => (Rule::NotInMask, alone(Doing::WaitForLanes(mask))),
-            FaultKind::BadCount { count, .. } => (Rule::BadCount(count), alone(Doing::WaitFor(count))),
+            FaultKind::NotInMask(mask) => {
+                (Rule::NotInMask, with(Groups::default(), Doing::WaitForLanes(mask)))
+            }
+            FaultKind::BadCount { count, .. } => {
+                (Rule::BadCount(count), with(self.stands(job, others), Doing::WaitFor(count)))
+            }
             _ => return,
         };
         found.note(job, rule, warp.block, groups);

@@ -28,7 +28,8 @@ struct State {
 impl Grid {
     #[must_use]
     pub fn new(cooperative: bool, threads: u64) -> Self {
-        let state = State { threads, alive: threads, arrived: 0, generation: 0, holders: 0, idle: 0, lost: None };
+        let state =
+            State { threads, alive: threads, arrived: 0, generation: 0, holders: 0, idle: 0, lost: None };
         Grid { cooperative, state: Mutex::new(state) }
     }
 

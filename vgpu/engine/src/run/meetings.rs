@@ -53,7 +53,8 @@ impl Meetings {
         self.exit(index, gone);
         let new = Came { warp: index, lanes, count, stand, form };
         let before = self.each[barrier as usize].iter();
-        let mut twice: Vec<&Came> = before.filter(|came| came.warp == index && came.lanes & lanes != 0).collect();
+        let mut twice: Vec<&Came> =
+            before.filter(|came| came.warp == index && came.lanes & lanes != 0).collect();
         if !twice.is_empty() {
             twice.push(&new);
             self.tell(job, Rule::Twice(barrier), &twice);

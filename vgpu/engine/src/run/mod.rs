@@ -11,7 +11,7 @@
 //! tells of a block's accesses where races are looked for. What is found is put into words by [`race`], for those
 //! who are named in [`findings`]. Where it is checked how threads wait for each other, [`meetings`] knows who has come to
 //! a block's barriers, and from which [`stand`]; what is found [`sync`] puts into words. [`runtimes`] knows a
-//! compiler's functions from the program's.
+//! compiler's functions from the program's, and [`standstill`] whether all wait who seem to run.
 
 mod arena;
 mod at_once;
@@ -44,6 +44,7 @@ mod room;
 mod runtimes;
 mod slot;
 mod stand;
+mod standstill;
 mod sync;
 #[cfg(test)]
 mod tests;

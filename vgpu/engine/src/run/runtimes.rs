@@ -9,6 +9,21 @@ const LLVMS: [&str; 3] = ["__kmpc_", "omp_", "ompx_"];
 /// What names of other functions of Gangway's have in them: its crate's name, mangled.
 const GANGWAYS: &str = "11gangway_gpu";
 
+/// Functions of libgomp's in which threads wait for locks.
+const LOCKS: [&str; 6] = [
+    "GOMP_critical_start",
+    "GOMP_critical_name_start",
+    "GOMP_atomic_start",
+    "omp_set_lock",
+    "omp_set_nest_lock",
+    "gomp_mutex_lock",
+];
+
+/// Whether threads wait for a lock in a function.
+pub(super) fn takes_lock(function: &str) -> bool {
+    LOCKS.iter().any(|name| function.starts_with(name))
+}
+
 /// Whether it is one of libgomp's functions; `file` is its source, where that is known.
 pub(super) fn is_libgomps(function: &str, file: Option<&str>) -> bool {
     match file {
@@ -29,7 +44,9 @@ mod tests {
 
     #[test]
     fn runtimes_are_known_by_name() {
-        assert!(is_runtimes("GOMP_barrier") && is_runtimes("__kmpc_barrier") && is_runtimes("gomp_team_start"));
+        assert!(
+            is_runtimes("GOMP_barrier") && is_runtimes("__kmpc_barrier") && is_runtimes("gomp_team_start")
+        );
         assert!(is_runtimes("_RNvNtCs1_11gangway_gpu6worker3run") && !is_runtimes("main$_omp_fn$0"));
         assert!(is_libgomps("f", Some("/x/libgomp/team.c")) && is_libgomps("gomp_barrier_wait", None));
         assert!(!is_libgomps("gomp_mine", Some("mine.c")));

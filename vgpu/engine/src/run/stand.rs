@@ -1,11 +1,12 @@
 //! Where threads stand that wait for others: the instruction, and where the program has called the runtime that waits.
 
-use gangway_ptx::meaning::Barrier;
-use gangway_ptx::{Meaning, Module};
+use gangway_ptx::meaning::{Barrier, Hint};
+use gangway_ptx::{Instruction, Meaning, Module, Operand};
 
+use super::fiber::{RESERVE, SIZE};
 use super::job::Job;
 use super::place::{instruction, place_of};
-use super::runtimes::is_runtimes;
+use super::runtimes::{is_runtimes, takes_lock};
 use crate::abi::Warp;
 use crate::fault::Place;
 use crate::frame::Frame;
@@ -29,6 +30,20 @@ pub(super) struct Form {
     pub aligned: bool,
 }
 
+/// What threads wait for in a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waits {
+    ForLock,
+    /// A team that is not of whole warps, for which there is no barrier.
+    ForTeam,
+}
+
+/// So many nanoseconds do threads of Gangway's device runtime sleep that wait for a lock or for their team
+/// (`device/gpu/src/target/mod.rs`). The loops are inlined: by these numbers they are known.
+const LOCK_SLEEP: i64 = 53;
+const TEAM_SLEEP: i64 = 29;
+/// The loops in which they do have no more instructions.
+const LOOP: usize = 16;
 /// No thread calls functions that deep before it waits.
 const DEPTH: usize = 64;
 
@@ -43,8 +58,7 @@ impl Stand {
             return Some(Stand { at, program: Some(at), entered: None });
         }
         let callers = if masked { called(warp) } else { Vec::new() };
-        // SAFETY: the warp is in a helper that has noted where it was called.
-        let callers = callers.into_iter().chain(unsafe { above(warp, |address| find(address).is_some()) });
+        let callers = callers.into_iter().chain(above(warp, |address| find(address).is_some()));
         let mut entered = at.function;
         for caller in callers.filter_map(find) {
             if !is_runtimes(&caller) {
@@ -66,6 +80,25 @@ impl Stand {
         Some(Form { barrier, aligned: aligned || old })
     }
 
+    /// What threads wait for that step back from here, if a device runtime has them wait in a loop.
+    pub fn waits(&self, module: &Module) -> Option<Waits> {
+        let function = &module.functions[self.at.function as usize];
+        let (body, number) = (function.body.as_ref()?, self.at.instruction? as usize);
+        if takes_lock(&function.name) {
+            return Some(Waits::ForLock);
+        }
+        let sleep = |instruction: &Instruction| {
+            let sleeps = module.opcode(instruction).meaning == Meaning::Hint(Hint::Sleep);
+            match body.operands(instruction).last().filter(|_| sleeps)? {
+                &Operand::Integer(LOCK_SLEEP) => Some(Waits::ForLock),
+                &Operand::Integer(TEAM_SLEEP) => Some(Waits::ForTeam),
+                _ => None,
+            }
+        };
+        let end = body.instructions.len().min(number + 1);
+        body.instructions[end.saturating_sub(LOOP)..end].iter().find_map(sleep)
+    }
+
     /// The name of a function of the runtime's that the program has called.
     pub fn entered<'a>(&self, module: &'a Module) -> Option<&'a str> {
         Some(&module.functions[self.entered? as usize].name)
@@ -85,7 +118,8 @@ impl Stand {
     pub fn is_at_construct(&self, job: &Job, other: &Self) -> bool {
         let (Some(first), Some(second)) = (self.program, other.program) else { return true };
         let line = |at| place_of(job, at).source.filter(|(_, line, _)| *line != 0);
-        first == second || matches!((line(first), line(second)), (Some(first), Some(second)) if first == second)
+        first == second
+            || matches!((line(first), line(second)), (Some(first), Some(second)) if first == second)
     }
 }
 
@@ -110,15 +144,14 @@ fn called(warp: &Warp) -> Vec<u64> {
 
 /// The addresses that functions of compiled code return to which are on the warp's stack, the innermost first.
 ///
-/// # Safety
-/// The warp is in a helper that has noted the frame pointer.
-unsafe fn above(warp: &Warp, is_code: impl Fn(u64) -> bool) -> Vec<u64> {
+fn above(warp: &Warp, is_code: impl Fn(u64) -> bool) -> Vec<u64> {
     let mut calls = Vec::new();
     let mut frame = warp.called_in;
-    while calls.len() < DEPTH {
+    let stack = warp.stack_limit..warp.stack_limit - RESERVE as u64 + SIZE as u64 - 16;
+    while calls.len() < DEPTH && stack.contains(&frame) && frame.is_multiple_of(8) {
         let at: *const [u64; 2] = std::ptr::with_exposed_provenance(frame as usize);
-        // SAFETY: code of Cranelift's begins with saving its caller's frame pointer below the address that it returns
-        // to. That pointer is followed only where this address is of such code, too.
+        // SAFETY: it is in the warp's stack, of which all is mapped. Code of Cranelift's begins with saving its
+        // caller's frame pointer below the address that it returns to; others' is not followed.
         let [before, back] = unsafe { *at };
         if !is_code(back) || before <= frame {
             break;

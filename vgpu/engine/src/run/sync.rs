@@ -7,6 +7,7 @@ use gangway_interpreter::Memory;
 
 use super::extent::Extent;
 use super::job::Job;
+use super::standstill::Standstill;
 use crate::abi::LANES;
 use crate::fault::Place;
 
@@ -44,6 +45,8 @@ pub(crate) enum Doing {
     WaitForAll,
     WaitForLanes(u32),
     WaitForGrid,
+    WaitForLock,
+    WaitForTeam,
     Run,
     Ended,
 }
@@ -73,6 +76,7 @@ pub(crate) enum Mode {
 pub(crate) struct Found {
     mode: OnceLock<Option<Mode>>,
     noted: Mutex<Vec<(Rule, Groups, Finding)>>,
+    pub standstill: Standstill,
 }
 
 /// What names of the variables end with that say how a kernel of LLVM's begins.
@@ -101,8 +105,7 @@ impl Mode {
 
     /// Whether threads of a team meet at a barrier of that number, and no others.
     pub fn is_team_barrier(self, barrier: u32, counted: bool) -> bool {
-        counted && barrier == TEAM_BARRIER
-            || self == Mode::Spmd && !counted && barrier == BLOCK_BARRIER
+        counted && barrier == TEAM_BARRIER || self == Mode::Spmd && !counted && barrier == BLOCK_BARRIER
     }
 }
 
@@ -133,7 +136,8 @@ impl Groups {
     fn sorted(mut self) -> Self {
         let count = |group: &Group| group.lanes.iter().map(|(_, lanes)| lanes.count_ones()).sum::<u32>();
         let waits = |group: &Group| !matches!(group.doing, Doing::Ended | Doing::Run);
-        let first = |group: &Group| group.lanes.iter().map(|&(warp, lanes)| (warp, lanes.trailing_zeros())).min();
+        let first =
+            |group: &Group| group.lanes.iter().map(|&(warp, lanes)| (warp, lanes.trailing_zeros())).min();
         self.0.sort_by_key(|group| (waits(group), u32::MAX - count(group), first(group)));
         self
     }
@@ -155,7 +159,7 @@ impl Found {
         if let Some((.., finding)) = known {
             finding.count += 1;
         } else if noted.len() < MOST {
-            let finding = told(job, self.mode(job).is_some(), rule, block, &groups.clone().sorted());
+            let finding = told(job, rule, block, &groups.clone().sorted());
             noted.push((rule, groups, finding));
         }
     }
@@ -172,7 +176,13 @@ const OF_TEAMS: &str = "help: a `barrier`, as the end of a worksharing construct
      none: it stands in no worksharing loop, `single`, `masked` or `critical`, and nowhere where only some threads come \
      (OpenMP 5.2 sections 15.3.1 and 17.1)";
 
-fn told(job: &Job, openmp: bool, rule: Rule, [x, y, z]: [u32; 3], groups: &Groups) -> Finding {
+/// Whether a kernel may have teams of OpenMP.
+fn has_teams(job: &Job) -> bool {
+    let of_llvm = job.sync.as_ref().is_some_and(|found| found.mode(job).is_some());
+    of_llvm || job.program().module().function("GOMP_barrier").is_some()
+}
+
+fn told(job: &Job, rule: Rule, [x, y, z]: [u32; 3], groups: &Groups) -> Finding {
     let block = format!("block ({x}, {y}, {z})");
     let who = if groups.are_of_a_warp() { "lanes of a warp" } else { "threads" };
     let message = match rule {
@@ -197,7 +207,7 @@ fn told(job: &Job, openmp: bool, rule: Rule, [x, y, z]: [u32; 3], groups: &Group
     };
     let note = match rule {
         Rule::Team => OF_TEAMS,
-        Rule::Apart | Rule::Deadlock if openmp => OF_TEAMS,
+        Rule::Apart | Rule::Deadlock | Rule::BadCount(_) if has_teams(job) => OF_TEAMS,
         Rule::Apart => {
             "help: all threads of a block that have not ended come to one and the same `__syncthreads()`, which is an \
              aligned barrier (PTX ISA 9.0 section 9.7.13.1)"
@@ -216,12 +226,16 @@ fn told(job: &Job, openmp: bool, rule: Rule, [x, y, z]: [u32; 3], groups: &Group
             "help: a count is of whole warps, whose lanes all come (PTX ISA 9.0 section 9.7.13.1)"
         }
         Rule::BadCount(_) => "help: a count is a multiple of 32 (PTX ISA 9.0 section 9.7.13.1)",
-        Rule::NotInMask => "help: who calls a `.sync` instruction is in its mask (PTX ISA 9.0 section 9.7.13.2)",
+        Rule::NotInMask => {
+            "help: who calls a `.sync` instruction is in its mask (PTX ISA 9.0 section 9.7.13.2)"
+        }
         Rule::Deadlock => {
             "help: a barrier waits for all threads of its block that have not ended, or for as many as it says; an \
              instruction with a mask for all lanes of the mask that have not ended, at one of the same form and mask"
         }
-        Rule::Grid => "help: all threads of the grid come to its barrier; those that have nothing to do wait, too",
+        Rule::Grid => {
+            "help: all threads of the grid come to its barrier; those that have nothing to do wait, too"
+        }
     };
     let sides = groups.0.iter().map(|group| side(group, &job.extent)).collect();
     let (check, kernel) = ("sync".to_owned(), job.kernel.name().to_owned());
@@ -239,6 +253,8 @@ fn side(group: &Group, extent: &Extent) -> Side {
         Doing::WaitForAll => format!("wait{s} for all threads"),
         Doing::WaitForLanes(mask) => format!("wait{s} for the lanes {mask:#010x}"),
         Doing::WaitForGrid => format!("wait{s} for the grid"),
+        Doing::WaitForLock => format!("wait{s} for a lock"),
+        Doing::WaitForTeam => format!("wait{s} for the team"),
         Doing::Run => format!("run{s}"),
         Doing::Ended => format!("{} ended", if one { "has" } else { "have" }),
     };
@@ -258,7 +274,8 @@ fn threads(lanes: &[(usize, u32)], extent: &Extent) -> (String, bool) {
     let all = |&(warp, lanes): &(usize, u32)| {
         (0..LANES).filter(move |lane| lanes >> lane & 1 != 0).map(move |lane| number(warp, lane))
     };
-    let mut numbers: Vec<u32> = lanes.iter().flat_map(all).filter(|&thread| thread < extent.threads).collect();
+    let mut numbers: Vec<u32> =
+        lanes.iter().flat_map(all).filter(|&thread| thread < extent.threads).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let mut ranges: Vec<(u32, u32)> = Vec::new();
