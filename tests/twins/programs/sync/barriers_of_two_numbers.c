@@ -1,18 +1,10 @@
 // Warps at barriers of different numbers, which wait for each other.
 // with: openmp
-// options: -O1 -g -fopenmp-extensions
 #include <stdio.h>
-#ifdef __NVPTX__
-#define DEVICE 1
-#else
-#define DEVICE 0
+#ifndef __NVPTX__
 #define __nvvm_read_ptx_sreg_tid_x() 0
-#define __nvvm_bar_sync(n)
 #define __nvvm_barrier_sync(n)
 #define __nvvm_barrier_sync_cnt(n, c)
-#define __nvvm_bar_warp_sync(m)
-#define __nvvm_shfl_sync_idx_i32(m, v, l, c) (v)
-#define __nvvm_vote_ballot_sync(m, p) 0
 #endif
 
 int main(void)

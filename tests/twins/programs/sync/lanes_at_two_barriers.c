@@ -1,31 +1,26 @@
 // A barrier for each way of a branch on which lanes of a warp differ.
 // with: openmp
-// options: -O1 -g -fopenmp-extensions
 #include <stdio.h>
-#ifdef __NVPTX__
-#define DEVICE 1
-#else
-#define DEVICE 0
+#ifndef __NVPTX__
 #define __nvvm_read_ptx_sreg_tid_x() 0
 #define __nvvm_bar_sync(n)
-#define __nvvm_barrier_sync(n)
-#define __nvvm_barrier_sync_cnt(n, c)
-#define __nvvm_bar_warp_sync(m)
-#define __nvvm_shfl_sync_idx_i32(m, v, l, c) (v)
-#define __nvvm_vote_ballot_sync(m, p) 0
 #endif
 
 int main(void)
 {
   int a[128] = {0};
-#pragma omp target teams ompx_bare num_teams(2) thread_limit(64) map(tofrom: a)
+#pragma omp target teams ompx_bare num_teams(1) thread_limit(64) map(tofrom: a)
   {
     int t = __nvvm_read_ptx_sreg_tid_x();
 #ifdef WRONG
-    if (t % 2)
+    if (t % 2) {
+      a[t] = 1;
       __nvvm_bar_sync(0); // finds: different barriers
-    else
+      a[64 + t] = 2;
+    } else {
+      a[t] = 2;
       __nvvm_bar_sync(0);
+    }
 #else
     if (t % 2)
       a[t] = 1;

@@ -1,18 +1,9 @@
 // A barrier for each way of a branch, as of CUDA's `__syncthreads`.
 // with: openmp
-// options: -O1 -g -fopenmp-extensions
 #include <stdio.h>
-#ifdef __NVPTX__
-#define DEVICE 1
-#else
-#define DEVICE 0
+#ifndef __NVPTX__
 #define __nvvm_read_ptx_sreg_tid_x() 0
 #define __nvvm_bar_sync(n)
-#define __nvvm_barrier_sync(n)
-#define __nvvm_barrier_sync_cnt(n, c)
-#define __nvvm_bar_warp_sync(m)
-#define __nvvm_shfl_sync_idx_i32(m, v, l, c) (v)
-#define __nvvm_vote_ballot_sync(m, p) 0
 #endif
 
 int main(void)
@@ -22,15 +13,22 @@ int main(void)
   {
     int t = __nvvm_read_ptx_sreg_tid_x();
 #ifdef WRONG
-    if (t < 32)
+    if (t < 32) {
+      a[t] = 1;
       __nvvm_bar_sync(0); // finds: different barriers
-    else
+      a[t] += a[63 - t];
+    } else {
+      a[t] = 2;
       __nvvm_bar_sync(0);
+    }
 #else
-    if (t < 64)
-      __nvvm_bar_sync(0);
+    if (t < 32)
+      a[t] = 1;
     else
-      __nvvm_bar_sync(0);
+      a[t] = 2;
+    __nvvm_bar_sync(0);
+    if (t < 32)
+      a[t] += a[63 - t] * 0;
 #endif
     a[64 + t] = a[t];
   }

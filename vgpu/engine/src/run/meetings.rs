@@ -113,7 +113,7 @@ impl Meetings {
         let Some(found) = &job.sync else { return };
         let mut groups = Groups::default();
         for came in came {
-            groups.add(came.doing(rule), came.stand.place(job), came.warp, came.lanes);
+            groups.add(came.doing(job, rule), came.stand.place(job), came.warp, came.lanes);
         }
         found.note(job, rule, self.block, groups);
     }
@@ -121,14 +121,17 @@ impl Meetings {
     /// Tells of those that wait at barriers of the block: what for, where, the warp and its lanes.
     pub fn waiting(&self, job: &Job, mut tell: impl FnMut(Doing, Place, usize, u32)) {
         for came in self.each.iter().flatten().filter(|came| came.form.barrier != Kind::Arrive) {
-            tell(came.doing(Rule::Deadlock), came.stand.place(job), came.warp, came.lanes);
+            tell(came.doing(job, Rule::Deadlock), came.stand.place(job), came.warp, came.lanes);
         }
     }
 }
 
 impl Came {
     /// What these do, as far as a rule asks for it.
-    fn doing(&self, rule: Rule) -> Doing {
+    fn doing(&self, job: &Job, rule: Rule) -> Doing {
+        if self.stand.entered(job.program().module()) == Some(END_OF_REGION) {
+            return Doing::WaitAtEnd;
+        }
         match (self.form.barrier, rule, self.count) {
             (_, Rule::Counts(_) | Rule::Deadlock, Some(count)) => Doing::WaitFor(count),
             (_, Rule::Counts(_), None) => Doing::WaitForAll,
@@ -139,12 +142,19 @@ impl Came {
 }
 
 /// Whether two that meet have come to instructions that must not meet: an aligned barrier is one for all threads of
-/// the block, or for all of a warp where it has a count, as others may arrive then.
+/// the block, or for all of a warp where it has a count, as others may arrive then. A device runtime's functions know
+/// what they do.
 fn apart(one: &Came, other: &Came) -> bool {
+    if one.stand.entered.is_some() || other.stand.entered.is_some() {
+        return false;
+    }
     let aligned = one.form.aligned || other.form.aligned;
     let together = one.warp == other.warp || one.count.is_none();
     aligned && together && one.stand.at != other.stand.at
 }
+
+/// The function of libgomp's in which threads of a team begin and end.
+const END_OF_REGION: &str = "gomp_nvptx_main";
 
 /// Whether a function of libgomp's is what all threads of a team call or none.
 fn is_region_of_libgomp(function: &str) -> bool {

@@ -43,6 +43,7 @@ pub(crate) enum Doing {
     Wait,
     WaitFor(u32),
     WaitForAll,
+    WaitAtEnd,
     WaitForLanes(u32),
     WaitForGrid,
     WaitForLock,
@@ -132,6 +133,12 @@ impl Groups {
         self.0.iter().all(|group| is_in(group, other)) && other.0.iter().all(|group| is_in(group, self))
     }
 
+    /// Whether others stand at two of these places at least.
+    fn share_two(&self, other: &Self) -> bool {
+        let is_in = |group: &&Group| other.0.iter().any(|other| is_same(&group.place, &other.place));
+        self.0.iter().filter(is_in).count() >= 2
+    }
+
     /// Those who wait come last, and of them the fewest: they are mostly those that should not be there.
     fn sorted(mut self) -> Self {
         let count = |group: &Group| group.lanes.iter().map(|(_, lanes)| lanes.count_ones()).sum::<u32>();
@@ -155,7 +162,9 @@ impl Found {
     /// A rule has been broken in a block.
     pub fn note(&self, job: &Job, rule: Rule, block: [u32; 3], groups: Groups) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = noted.iter_mut().find(|(other, known, _)| *other == rule && known.stand_as(&groups));
+        // Where teams have come out of step, they meet in many ways.
+        let same = |known: &Groups| known.stand_as(&groups) || rule == Rule::Team && known.share_two(&groups);
+        let known = noted.iter_mut().find(|(other, known, _)| *other == rule && same(known));
         if let Some((.., finding)) = known {
             finding.count += 1;
         } else if noted.len() < MOST {
@@ -251,6 +260,7 @@ fn side(group: &Group, extent: &Extent) -> Side {
         Doing::Wait => format!("wait{s}"),
         Doing::WaitFor(count) => format!("wait{s} for {count} threads"),
         Doing::WaitForAll => format!("wait{s} for all threads"),
+        Doing::WaitAtEnd => format!("wait{s} at the end of the region"),
         Doing::WaitForLanes(mask) => format!("wait{s} for the lanes {mask:#010x}"),
         Doing::WaitForGrid => format!("wait{s} for the grid"),
         Doing::WaitForLock => format!("wait{s} for a lock"),
