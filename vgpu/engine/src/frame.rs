@@ -55,7 +55,7 @@ pub(crate) struct Frame {
     pub local_base: u64,
     /// What [`Warp::local_top`](crate::abi::Warp::local_top) was in the caller.
     pub saved_top: u64,
-    /// Where in compiled code the function was called, if masked code has called it.
+    /// Where the function returns to, in frames that are linked: compiled code, or the engine's.
     pub called_from: u64,
 }
 

@@ -49,13 +49,13 @@ impl Launched {
 
     /// Nothing is wrong.
     #[track_caller]
-    fn is_right(self) {
-        assert_eq!((self.fault, self.findings), (None, Vec::new()));
+    fn is_right(&self) {
+        assert_eq!((self.fault, &self.findings), (None, &Vec::new()));
     }
 
     /// One thing is, and the launch ends in this way.
     #[track_caller]
-    fn is(self, fault: Option<Reason>, message: &str, sides: &[&str]) -> Finding {
+    fn finds(self, fault: Option<Reason>, message: &str, sides: &[&str]) -> Finding {
         assert_eq!(self.fault, fault);
         let [finding] = <[Finding; 1]>::try_from(self.findings).expect("one finding");
         assert_eq!(finding.check, "sync");
@@ -84,7 +84,7 @@ fn two_ways(condition: &str, one: &str, other: &str) -> String {
 
 #[test]
 fn warps_at_different_barriers() {
-    let finding = Launched::of(&two_ways("%first", "bar.sync 0", "bar.sync 0"), 3, 64).is(
+    let finding = Launched::of(&two_ways("%first", "bar.sync 0", "bar.sync 0"), 3, 64).finds(
         None,
         "threads of block (0, 0, 0) come to different barriers",
         &["threads (0..31, 0, 0) wait", "threads (32..63, 0, 0) wait"],
@@ -104,18 +104,18 @@ fn warps_at_different_barriers() {
 fn lanes_of_a_warp_at_different_barriers() {
     let sides = ["threads (0..15, 0, 0) wait", "threads (16..31, 0, 0) wait"];
     let message = "lanes of a warp of block (0, 0, 0) come to different barriers";
-    Launched::of(&two_ways("%half", "bar.sync 0", "bar.sync 0"), 1, 32).is(None, message, &sides);
-    Launched::of(&two_ways("%half", "bar.sync 0, 32", "bar.sync 0, 32"), 1, 32).is(None, message, &sides);
+    Launched::of(&two_ways("%half", "bar.sync 0", "bar.sync 0"), 1, 32).finds(None, message, &sides);
+    Launched::of(&two_ways("%half", "bar.sync 0, 32", "bar.sync 0, 32"), 1, 32).finds(None, message, &sides);
     let free = two_ways("%half", "barrier.sync 0", "barrier.sync 0");
     Launched::of(&free, 1, 32).is_right();
     // For older processors both are the same (PTX ISA 9.0 section 9.7.13.1).
-    Launched::on("sm_60", &free, 1, 32, false).is(None, message, &sides);
+    Launched::on("sm_60", &free, 1, 32, false).finds(None, message, &sides);
     Launched::of("@%half bra on; nanosleep.u32 1; on: bar.sync 0;", 1, 32).is_right();
 }
 
 #[test]
 fn barriers_of_different_numbers() {
-    Launched::of(&two_ways("%first", "bar.sync 0", "bar.sync 1"), 1, 64).is(
+    Launched::of(&two_ways("%first", "bar.sync 0", "bar.sync 1"), 1, 64).finds(
         DEADLOCK,
         "threads of block (0, 0, 0) wait for each other for ever",
         &["threads (0..31, 0, 0) wait", "threads (32..63, 0, 0) wait"],
@@ -130,7 +130,7 @@ fn threads_that_end_before_a_barrier() {
     Launched::of("@%half bra end; bar.sync 0; end:", 1, 64).is_right();
     // One with a count waits for as many.
     let body = "@%first ret; .loc 1 4 1\n bar.sync 0, 64;";
-    Launched::of(body, 1, 64).is(
+    Launched::of(body, 1, 64).finds(
         DEADLOCK,
         "wait for each other for ever",
         &["threads (0..31, 0, 0) have ended", "threads (32..63, 0, 0) wait for 64 threads"],
@@ -143,7 +143,7 @@ fn different_counts_at_one_barrier() {
     let with = |one: u32, other: u32| {
         two_ways("%first", &format!("bar.sync 1, {one}"), &format!("bar.sync 1, {other}"))
     };
-    Launched::of(&with(64, 32), 1, 64).is(
+    Launched::of(&with(64, 32), 1, 64).finds(
         None,
         "come to barrier 1 with different counts",
         &["threads (0..31, 0, 0) wait for 32 threads", "threads (32..63, 0, 0) wait for 64 threads"],
@@ -151,7 +151,7 @@ fn different_counts_at_one_barrier() {
     Launched::of(&with(64, 64), 1, 64).is_right();
     // All are as many as there are.
     Launched::of(&two_ways("%first", "barrier.sync 1, 64", "barrier.sync 1"), 1, 64).is_right();
-    Launched::of("mov.u32 %v, 33; bar.sync 0, %v;", 1, 64).is(
+    Launched::of("mov.u32 %v, 33; bar.sync 0, %v;", 1, 64).finds(
         Some(Reason::IllegalInstruction),
         "a barrier is for 33 threads",
         &["threads (0..31, 0, 0) wait for 33 threads"],
@@ -161,7 +161,7 @@ fn different_counts_at_one_barrier() {
 #[test]
 fn reductions_and_others_at_one_barrier() {
     let with = |other: &str| two_ways("%first", "barrier.red.or.pred %p, 2, %half", other);
-    Launched::of(&with("barrier.sync 2"), 1, 64).is(
+    Launched::of(&with("barrier.sync 2"), 1, 64).finds(
         None,
         "some threads of block (0, 0, 0) reduce at barrier 2",
         &["threads (0..31, 0, 0) wait", "threads (32..63, 0, 0) wait"],
@@ -192,7 +192,7 @@ fn lanes_that_are_waited_for_and_elsewhere() {
     // The others end, and are waited for no more.
     finding.is_right();
     let both = |mask: &str| two_ways("%half", "bar.warp.sync 0xffffff00", &format!("bar.warp.sync {mask}"));
-    let finding = Launched::of(&both("0x00ffffff"), 2, 64).is(
+    let finding = Launched::of(&both("0x00ffffff"), 2, 64).finds(
         DEADLOCK,
         "lanes of a warp of block",
         &[
@@ -210,7 +210,7 @@ fn exchanges_of_lanes_that_are_elsewhere() {
     let shuffle = "shfl.sync.idx.b32 %v, %i, 3, 31, -1";
     let vote = "vote.sync.any.pred %p, %first, -1";
     Launched::of(&with(shuffle, shuffle), 1, 32).is_right();
-    Launched::of(&with(shuffle, vote), 1, 32).is(
+    Launched::of(&with(shuffle, vote), 1, 32).finds(
         DEADLOCK,
         "wait for each other for ever",
         &[
@@ -219,7 +219,7 @@ fn exchanges_of_lanes_that_are_elsewhere() {
         ],
     );
     let matches = "match.any.sync.b32 %v, %i, -1";
-    Launched::of(&with(matches, "bar.sync 0"), 1, 32).is(
+    Launched::of(&with(matches, "bar.sync 0"), 1, 32).finds(
         DEADLOCK,
         "wait for each other for ever",
         &["threads (0..15, 0, 0) wait", "threads (16..31, 0, 0) wait for the lanes 0xffffffff"],
@@ -232,7 +232,7 @@ fn exchanges_of_lanes_that_are_elsewhere() {
 fn lanes_that_are_not_in_their_mask() {
     let mask = |mask: &str| format!("setp.ne.u32 %p, %i, 0; @%p bra on; bar.warp.sync {mask}; on:");
     Launched::of(&mask("1"), 1, 32).is_right();
-    Launched::of(&mask("2"), 1, 32).is(
+    Launched::of(&mask("2"), 1, 32).finds(
         Some(Reason::IllegalInstruction),
         "a lane of block (0, 0, 0) is not in the mask",
         &["thread (0, 0, 0) waits for the lanes 0x00000002"],
@@ -252,7 +252,7 @@ fn threads_that_spin_while_others_wait() {
     // Those that spin are too few for any of the two barriers.
     let body = "setp.eq.u32 %q, %warp, 1; @%first bra spin; @%q bra other; .loc 1 3 1\n bar.sync 0; bra end; other: .loc 1 4 1\n bar.sync 1; bra end;
          spin: ld.volatile.global.u32 %v, [%flag]; setp.eq.u32 %p, %v, 0; @%p bra spin; end:";
-    Launched::of(body, 1, 96).is(
+    Launched::of(body, 1, 96).finds(
         DEADLOCK,
         "wait for each other for ever",
         &["threads (0..31, 0, 0) run", "threads (32..63, 0, 0) wait", "threads (64..95, 0, 0) wait"],

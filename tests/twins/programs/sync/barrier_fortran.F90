@@ -4,7 +4,7 @@ subroutine step(a, i)
   !$omp declare target
   integer :: a(100), i
 #ifdef WRONG
-  !$omp barrier ! finds
+  !$omp barrier
 #endif
   a(i) = i
 end subroutine

@@ -5,7 +5,7 @@
 
 static void meet(void)
 {
-#pragma omp barrier // finds
+#pragma omp barrier
 }
 
 int main(void)
@@ -21,7 +21,7 @@ int main(void)
 #endif
       meet();
     a[64 + t] = a[t];
-#pragma omp barrier
+#pragma omp barrier // finds
     a[t] = a[127 - t];
   }
   printf("%d\n", a[5]);

@@ -5,7 +5,7 @@
 void step(int *a, int i)
 {
 #ifdef WRONG
-#pragma omp barrier // finds
+#pragma omp barrier
 #endif
   a[i] = i;
 }

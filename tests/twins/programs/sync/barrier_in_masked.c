@@ -6,7 +6,7 @@ static void meet(int *a)
 {
   a[0] = 1;
 #ifdef WRONG
-#pragma omp barrier // finds
+#pragma omp barrier
 #endif
 }
 
@@ -18,7 +18,7 @@ int main(void)
   {
 #pragma omp masked
     meet(a);
-#pragma omp barrier
+#pragma omp barrier // finds
     if (a[0] != 1)
       a[1] = 1;
   }

@@ -5,7 +5,7 @@
 static void meet(int *a)
 {
 #ifdef WRONG
-#pragma omp barrier // finds
+#pragma omp barrier
 #endif
   a[0] = 1;
 }

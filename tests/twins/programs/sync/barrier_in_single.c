@@ -6,7 +6,7 @@ static void meet(int *a)
 {
   a[0] = 1;
 #ifdef WRONG
-#pragma omp barrier // finds
+#pragma omp barrier
 #endif
 }
 

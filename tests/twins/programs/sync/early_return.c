@@ -13,7 +13,7 @@ static void step(int *a, int t, int n)
   if (t < n)
     a[t] = t;
 #endif
-#pragma omp barrier // finds
+#pragma omp barrier
   if (t < n)
     a[t] += a[n - 1 - t] * 0;
 }
@@ -25,7 +25,7 @@ int main(void)
 #pragma omp parallel num_threads(64)
   {
     step(a, omp_get_thread_num(), omp_get_num_threads() / 2);
-#pragma omp barrier
+#pragma omp barrier // finds
     a[omp_get_thread_num()] += 1;
   }
   printf("%d\n", a[5]);

@@ -5,7 +5,7 @@
 
 static void shared(int *a)
 {
-#pragma omp for // finds
+#pragma omp for
   for (int i = 0; i < 256; ++i)
     a[i] = i;
 }
@@ -21,7 +21,7 @@ int main(void)
     if (2 * t < omp_get_num_threads())
 #endif
       shared(a);
-#pragma omp barrier
+#pragma omp barrier // finds
     if (a[t] < 0)
       a[t] = 0;
   }

@@ -1,5 +1,5 @@
 // Threads of a team at two barriers, one for each way of a branch, or at one.
-// with: openmp gcc
+// with: openmp
 #include <omp.h>
 #include <stdio.h>
 

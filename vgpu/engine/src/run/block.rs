@@ -7,7 +7,6 @@ use gangway_ptx::{Meaning, Opcode};
 use super::barriers::Barriers;
 use super::job::Job;
 use super::pace::Pace;
-use super::place::place;
 use super::report;
 use super::slot::{Member, Part, Slot, Step};
 use super::stand::{Stand, Waits};
@@ -264,24 +263,26 @@ impl Block {
             let ended = if slot.done { there } else { warp.exited & there };
             add(Doing::Ended, Place::default(), number, ended);
             let mut left = there & !ended & !waiting[number];
-            let place = |address| place(job, warp, job.program().functions().find(address as usize), 0);
             while left & warp.waiting.meeting != 0 {
-                let first = (left & warp.waiting.meeting).trailing_zeros() as usize;
+                let meeting = left & warp.waiting.meeting;
+                let first = meeting.trailing_zeros() as usize;
                 let stand = |lane: usize| (warp.waiting.place[lane], warp.waiting.waits_for[lane]);
-                let same = |&lane: &usize| {
-                    (left & warp.waiting.meeting) >> lane & 1 != 0 && stand(lane) == stand(first)
-                };
+                let same = |&lane: &usize| meeting >> lane & 1 != 0 && stand(lane) == stand(first);
                 let set = (0..LANES).filter(same).fold(0, |set, lane| set | 1 << lane);
                 left &= !set;
-                let (at, mask) = stand(first);
-                add(Doing::WaitForLanes(mask), place(at.wrapping_sub(1)), number, set);
+                let place =
+                    Stand::of_lane(job, warp, first).map(|stand| stand.place(job)).unwrap_or_default();
+                add(Doing::WaitForLanes(warp.waiting.waits_for[first]), place, number, set);
             }
             let stand = Stand::new(job, warp, left != u32::MAX);
-            let waits = stand.and_then(|stand| stand.waits(job.program().module()));
+            let module = job.program().module();
+            let waits = stand.and_then(|stand| stand.waits(module));
             let doing = match (slot.host().wait.for_grid(), waits) {
                 (Some(_), _) => Doing::WaitForGrid,
                 (None, Some(Waits::ForLock)) => Doing::WaitForLock,
                 (None, Some(Waits::ForTeam)) => Doing::WaitForTeam,
+                // Their barrier is complete.
+                (None, None) if stand.is_some_and(|stand| stand.form(module).is_some()) => Doing::Come,
                 (None, None) => Doing::Run,
             };
             add(doing, stand.map(|stand| stand.place(job)).unwrap_or_default(), number, left);

@@ -89,14 +89,11 @@ impl Meetings {
     }
 
     /// Whether threads that meet as a team of OpenMP are at one construct: the sequence of barriers and worksharing
-    /// regions is the same for all of them (OpenMP 5.2 section 15.3.1).
+    /// regions is the same for all of them (OpenMP 5.2 section 15.3.1). Of libgomp's that is not known: it makes
+    /// futexes of the hardware's barriers, at which threads of two constructs that follow each other meet.
     fn are_of_a_team(&self, job: &Job, barrier: u32, came: &[Came]) -> bool {
-        let module = job.program().module();
-        let is_team = match job.sync.as_ref().and_then(|found| found.mode(job)) {
-            Some(mode) => mode.is_team_barrier(barrier, came[0].count.is_some()),
-            // libgomp's function tells.
-            None => came.iter().any(|came| came.stand.entered(module).is_some_and(is_region_of_libgomp)),
-        };
+        let mode = job.sync.as_ref().and_then(|found| found.mode(job));
+        let is_team = mode.is_some_and(|mode| mode.is_team_barrier(barrier, came[0].count.is_some()));
         !is_team || came.iter().all(|other| came[0].stand.is_at_construct(job, &other.stand))
     }
 
@@ -155,9 +152,3 @@ fn apart(one: &Came, other: &Came) -> bool {
 
 /// The function of libgomp's in which threads of a team begin and end.
 const END_OF_REGION: &str = "gomp_nvptx_main";
-
-/// Whether a function of libgomp's is what all threads of a team call or none.
-fn is_region_of_libgomp(function: &str) -> bool {
-    let ends = ["GOMP_loop_end", "GOMP_sections_end", "GOMP_loop_end_cancel", "GOMP_sections_end_cancel"];
-    function == "GOMP_barrier" || function == "GOMP_barrier_cancel" || ends.contains(&function)
-}

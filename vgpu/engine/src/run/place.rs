@@ -23,8 +23,8 @@ pub(super) fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) ->
 /// The place of a position, whoever is there.
 pub(super) fn place_of(job: &Job, at: Position) -> Place {
     let module = job.program().module();
-    let mut place = Place::default();
-    place.function = Some(module.functions[at.function as usize].name.to_string());
+    let function = Some(module.functions[at.function as usize].name.to_string());
+    let mut place = Place { function, ..Place::default() };
     let Some((instruction, body)) = instruction(module, at) else { return place };
     place.instruction = Some(module.opcode(instruction).to_string());
     let location = instruction.location.and_then(|id| body.locations.get(id.index()));

@@ -35,7 +35,7 @@ pub(super) fn is_libgomps(function: &str, file: Option<&str>) -> bool {
 /// Whether a function is a device runtime's.
 pub(super) fn is_runtimes(function: &str) -> bool {
     let begins = |prefix: &&str| function.starts_with(*prefix);
-    LIBGOMPS.iter().chain(&LLVMS).any(|prefix| begins(&prefix)) || function.contains(GANGWAYS)
+    LIBGOMPS.iter().chain(&LLVMS).any(begins) || function.contains(GANGWAYS)
 }
 
 #[cfg(test)]

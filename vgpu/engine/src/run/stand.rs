@@ -52,21 +52,35 @@ impl Stand {
     pub fn new(job: &Job, warp: &Warp, masked: bool) -> Option<Self> {
         let find = |address: u64| job.program().functions().find((address as usize).wrapping_sub(1));
         let at = find(warp.called_from)?;
+        let inner = if masked { called(warp, warp.frame) } else { Vec::new() };
+        let outer = above(warp, |address| find(address).is_some());
+        Some(Self::called_by(job, at, inner.into_iter().chain(outer).filter_map(find)))
+    }
+
+    /// Where a lane is that waits for others of its warp.
+    pub fn of_lane(job: &Job, warp: &Warp, lane: usize) -> Option<Self> {
+        let find = |address: u64| job.program().functions().find((address as usize).wrapping_sub(1));
+        let at = find(warp.waiting.place[lane])?;
+        // SAFETY: frames that are linked live.
+        let own = linked(warp).find(|&frame| unsafe { (*frame).parked } >> lane & 1 != 0);
+        let callers = own.map(|frame| called(warp, frame)).unwrap_or_default();
+        Some(Self::called_by(job, at, callers.into_iter().filter_map(find)))
+    }
+
+    fn called_by(job: &Job, at: Position, callers: impl Iterator<Item = Position>) -> Self {
         let module = job.program().module();
         let is_runtimes = |at: &Position| is_runtimes(&module.functions[at.function as usize].name);
         if !is_runtimes(&at) {
-            return Some(Stand { at, program: Some(at), entered: None });
+            return Stand { at, program: Some(at), entered: None };
         }
-        let callers = if masked { called(warp) } else { Vec::new() };
-        let callers = callers.into_iter().chain(above(warp, |address| find(address).is_some()));
         let mut entered = at.function;
-        for caller in callers.filter_map(find) {
+        for caller in callers {
             if !is_runtimes(&caller) {
-                return Some(Stand { at, program: Some(caller), entered: Some(entered) });
+                return Stand { at, program: Some(caller), entered: Some(entered) };
             }
             entered = caller.function;
         }
-        Some(Stand { at, program: None, entered: Some(entered) })
+        Stand { at, program: None, entered: Some(entered) }
     }
 
     /// The barrier that it is, if it is one.
@@ -90,8 +104,8 @@ impl Stand {
         let sleep = |instruction: &Instruction| {
             let sleeps = module.opcode(instruction).meaning == Meaning::Hint(Hint::Sleep);
             match body.operands(instruction).last().filter(|_| sleeps)? {
-                &Operand::Integer(LOCK_SLEEP) => Some(Waits::ForLock),
-                &Operand::Integer(TEAM_SLEEP) => Some(Waits::ForTeam),
+                Operand::Integer(LOCK_SLEEP) => Some(Waits::ForLock),
+                Operand::Integer(TEAM_SLEEP) => Some(Waits::ForTeam),
                 _ => None,
             }
         };
@@ -123,23 +137,25 @@ impl Stand {
     }
 }
 
-/// The calls of functions of the warp's that have frames of their own, the innermost first.
-fn called(warp: &Warp) -> Vec<u64> {
-    let frame = |frame: *mut Frame| (!frame.is_null()).then_some(frame);
-    let mut next = frame(warp.frame);
+/// Where functions return to whose frames are linked, from a frame outwards.
+fn called(warp: &Warp, from: *mut Frame) -> Vec<u64> {
     let mut calls = Vec::new();
-    while let Some(at) = next.filter(|_| calls.len() < DEPTH) {
-        // SAFETY: frames on the way to the one that runs live as long as that.
-        let (from, parent, converged) =
-            unsafe { ((*at).called_from, (*at).parent, (*at).converges | (*at).claimed != 0) };
-        // Converged code has not been called by way of its frame.
-        if converged || from == 0 {
-            break;
+    let mut at = from;
+    while calls.len() < DEPTH && linked(warp).any(|frame| std::ptr::eq(frame, at)) {
+        // SAFETY: frames that are linked live.
+        unsafe {
+            calls.push((*at).called_from);
+            at = (*at).parent;
         }
-        calls.push(from);
-        next = frame(parent);
     }
     calls
+}
+
+/// The frames that are linked, which all but those of converged code are.
+fn linked(warp: &Warp) -> impl Iterator<Item = *mut Frame> + use<> {
+    let next = |frame: *mut Frame| (!frame.is_null()).then_some(frame);
+    // SAFETY: frames that are linked live.
+    std::iter::successors(next(warp.frames), move |&frame| next(unsafe { (*frame).next }))
 }
 
 /// The addresses that functions of compiled code return to which are on the warp's stack, the innermost first.

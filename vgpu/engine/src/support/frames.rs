@@ -315,6 +315,8 @@ pub(super) unsafe extern "C" fn run_frame(
             (*frame).arguments = arguments;
             (*frame).function = function as u32;
             (*frame).top = (*warp).local_top;
+            // Behind the saved frame pointer is where the function returns to.
+            (*frame).called_from = *ptr::with_exposed_provenance::<u64>((*warp).called_in as usize + 8);
             set_site(frame);
             link(&mut *warp, frame);
         }

@@ -81,7 +81,7 @@ helpers! {
     Turn = enter_turn => schedule::turn [frame],
     Arrive = enter_arrive => barrier::arrive [frame],
     Enter = enter_enter => frames::enter,
-    Run = enter_run => frames::run_frame,
+    Run = enter_run => frames::run_frame [frame],
     Start = enter_start => frames::start_frame,
     Deliver = enter_deliver => frames::deliver,
     Trap = enter_trap => call::trap,
