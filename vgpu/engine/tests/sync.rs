@@ -151,7 +151,7 @@ fn different_counts_at_one_barrier() {
     Launched::of(&with(64, 64), 1, 64).is_right();
     // All are as many as there are.
     Launched::of(&two_ways("%first", "barrier.sync 1, 64", "barrier.sync 1"), 1, 64).is_right();
-    Launched::of("mov.u32 %v, 33; bar.sync 0, %v;", 1, 64).finds(
+    Launched::of("mov.u32 %v, 33; bar.sync 0, %v;", 1, 32).finds(
         Some(Reason::IllegalInstruction),
         "a barrier is for 33 threads",
         &["threads (0..31, 0, 0) wait for 33 threads"],

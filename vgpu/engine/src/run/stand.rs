@@ -109,8 +109,8 @@ impl Stand {
                 _ => None,
             }
         };
-        let end = body.instructions.len().min(number + 1);
-        body.instructions[end.saturating_sub(LOOP)..end].iter().find_map(sleep)
+        let end = body.instructions.len().min(number + LOOP);
+        body.instructions[number.saturating_sub(LOOP).min(end)..end].iter().find_map(sleep)
     }
 
     /// The name of a function of the runtime's that the program has called.
