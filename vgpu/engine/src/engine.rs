@@ -57,12 +57,15 @@ pub struct Checks {
     pub memory: bool,
     /// Accesses of threads that nothing orders.
     pub race: bool,
+    /// Uses of what nothing has written.
+    pub init: bool,
 }
 
 impl Checks {
-    pub const NONE: Self = Self { memory: false, race: false };
+    pub const NONE: Self = Self { memory: false, race: false, init: false };
     pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
     pub const RACE: Self = Self { race: true, ..Self::NONE };
+    pub const INIT: Self = Self { init: true, ..Self::NONE };
 }
 
 /// What runs kernels.
@@ -108,7 +111,8 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Self> {
         // Accesses that are watched go where they are checked.
         let checks = options.checks;
-        let device = Arc::new(Device::new(options.device, checks.memory || checks.race, options.heap));
+        let device = Device::new(options.device, checks.memory || checks.race, options.heap);
+        let device = Arc::new(device.with_init(checks.init));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
@@ -178,10 +182,11 @@ impl Engine {
 
     fn run(&self, launch: &KernelLaunch<'_>, stop: Option<Arc<AtomicBool>>) -> Result<(), Box<Fault>> {
         if self.options.execution == Execution::Interpreted {
-            self.races.iter().for_each(|races| races.lose());
+            self.lose();
             return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
+        self.device.before_launch();
         let mut job = Job::new(launch, stack, workers, stop.clone(), self.races.as_ref());
         if let Err(refusal) = job.compile() {
             return self.fall_back(launch, &refusal, stop.as_deref());
@@ -194,6 +199,7 @@ impl Engine {
         }
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
+        job.tell_uses(self.options.listeners);
         job.ending.result()
     }
 
@@ -206,6 +212,14 @@ impl Engine {
         })
     }
 
+    /// A launch is not looked at.
+    fn lose(&self) {
+        self.races.iter().for_each(|races| races.lose());
+        if self.device.init {
+            gangway_device_memory::shadow::define_all();
+        }
+    }
+
     /// Runs a kernel that the compiler refuses.
     #[cold]
     fn fall_back(
@@ -215,7 +229,7 @@ impl Engine {
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
         let noted = fall_back::note(launch, refusal);
-        self.races.iter().for_each(|races| races.lose());
+        self.lose();
         match self.options.execution {
             Execution::Compiled | Execution::Interpreted => {
                 self.interpreter.launch(&self.device, launch, stop)

@@ -45,10 +45,7 @@ fn access(
     };
     let by = thread.map_or_else(
         || "another kernel".to_owned(),
-        |(block, thread)| {
-            let ([a, b, c], [x, y, z]) = (extent.place(block.into()), extent.thread(thread));
-            format!("thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
-        },
+        |(block, thread)| extent.told(block.into(), thread),
     );
     let Place { function, instruction, source, .. } = place.clone();
     let source = source.map(|(file, line, column)| findings::Source { file, line, column });

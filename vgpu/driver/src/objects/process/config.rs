@@ -49,7 +49,8 @@ fn checks(text: &str) -> Option<Checks> {
     text.split(',').try_fold(Checks::NONE, |checks, name| match name.trim() {
         "memory" => Some(Checks { memory: true, ..checks }),
         "race" => Some(Checks { race: true, ..checks }),
-        "all" => Some(Checks { memory: true, race: true }),
+        "init" => Some(Checks { init: true, ..checks }),
+        "all" => Some(Checks { memory: true, race: true, init: true }),
         "none" | "0" => Some(checks),
         _ => None,
     })
@@ -283,14 +284,15 @@ mod tests {
 
     #[test]
     fn checks_are_a_list() {
-        let (memory, race) = (Checks { memory: true, race: false }, Checks { memory: false, race: true });
-        let both = Checks { memory: true, race: true };
+        let (memory, race) = (Checks::MEMORY, Checks::RACE);
+        let both = Checks { memory: true, race: true, init: false };
         let none = Checks::default();
         for (text, wanted) in [
             ("memory", memory),
             ("race", race),
             ("race, memory", both),
-            ("all", both),
+            ("all", Checks { init: true, ..both }),
+            ("init", Checks::INIT),
             ("none", none),
             ("0", none),
         ] {

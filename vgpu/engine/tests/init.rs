@@ -1,0 +1,377 @@
+//! Kernels that use what nothing has written, and their twins that do not.
+
+mod bench;
+
+use std::sync::Mutex;
+
+use bench::{Bench, options};
+use gangway_device_memory::{AllocationKind, Request, Space, shadow};
+use gangway_engine::{Checks, KernelLaunch, Listeners, Options};
+use gangway_findings::Finding;
+
+/// What has been told, of one launch at a time.
+static TOLD: Mutex<Vec<Finding>> = Mutex::new(Vec::new());
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn tell(finding: Finding) {
+    println!("{finding}");
+    TOLD.lock().expect("no test panics in it").push(finding);
+}
+
+const LISTENERS: Listeners = Listeners { name: |_| None, tell };
+
+/// `%in` has two hundred words, of which none has been written; `%done` as many that are zero; `%out` takes results.
+const START: &str = "
+    .reg .u64 %in, %done, %out, %at, %to, %a, %b, %c; .reg .u32 %i, %v, %w, %x, %y, %s, %n; .reg .b16 %h, %l;
+    .reg .pred %p, %q, %r; .reg .f32 %f, %g; .reg .f64 %d;
+    .shared .align 16 .b8 mem[1024]; .local .align 16 .b8 own[64];
+    ld.param.u64 %in, [fresh]; ld.param.u64 %done, [written]; ld.param.u64 %out, [results];
+    mov.u32 %i, %tid.x; mul.wide.u32 %c, %i, 4; add.u64 %at, %in, %c; add.u64 %to, %out, %c;
+    mul.lo.u32 %s, %i, 4; mov.u32 %n, mem; add.u32 %s, %s, %n;\n";
+
+const HEADER: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
+
+fn found_with(functions: &str, body: &str, threads: u32) -> Vec<Finding> {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let parameters = ".param .u64 fresh, .param .u64 written, .param .u64 results";
+    let text = format!("{functions} .visible .entry k({parameters}) {{ {START} {body} ret; }}");
+    let bench = Bench::of_target(Options { checks: Checks::INIT, listeners: LISTENERS, ..options() }, HEADER, &text);
+    let space = Space::get().expect("addresses are there");
+    let take = || space.allocate(&Request::new(0, 1024, AllocationKind::Device)).expect("memory");
+    let memory = [take(), take(), take()];
+    // SAFETY: the memory is the test's.
+    unsafe { space.fill(memory[1], 0, 1024) }.expect("memory");
+    shadow::define(memory[1], 1024);
+    TOLD.lock().expect("no panic").clear();
+    let parameters: Vec<u8> = memory.iter().flat_map(|address| address.to_le_bytes()).collect();
+    let kernel = bench.program.kernel("k").expect("the kernel");
+    let launch = KernelLaunch {
+        program: &bench.program,
+        kernel,
+        grid: [2, 1, 1],
+        block: [threads, 1, 1],
+        shared: 0,
+        parameters: &parameters,
+        cooperative: false,
+    };
+    bench.engine.launch(&launch).unwrap_or_else(|fault| panic!("{fault}"));
+    for address in memory {
+        space.free(address).expect("allocated");
+    }
+    std::mem::take(&mut *TOLD.lock().expect("no panic"))
+}
+
+fn found(body: &str) -> Vec<Finding> {
+    found_with("", body, 40)
+}
+
+#[track_caller]
+fn wrong(body: &str) -> Finding {
+    let found = found(body);
+    assert_eq!(found.len(), 1, "{body}: {found:?}");
+    found.into_iter().next().expect("one")
+}
+
+#[track_caller]
+fn right(body: &str) {
+    let found = found(body);
+    assert!(found.is_empty(), "{body}: {found:?}");
+}
+
+/// Branches where a register is not zero.
+fn branch(register: &str) -> String {
+    format!("setp.ne.u32 %p, {register}, 0; @%p bra end; st.global.u32 [%to], %i; end:")
+}
+
+#[test]
+fn a_branch() {
+    let finding = wrong(&("ld.global.u32 %v, [%at];".to_owned() + &branch("%v")));
+    assert_eq!(finding.check, "init");
+    assert!(finding.message.starts_with("a branch depends on what nothing has written"), "{finding}");
+    assert_eq!((finding.count, finding.sides.len()), (80, 2), "{finding}");
+    assert_eq!(finding.sides[0].instruction, "ld.global.u32");
+    assert!(finding.sides[1].what.contains(" of block ("), "{finding}");
+    right(&("ld.global.u32 %v, [%done];".to_owned() + &branch("%v")));
+    right(&("st.global.u32 [%at], %i; ld.global.u32 %v, [%at];".to_owned() + &branch("%v")));
+}
+
+#[test]
+fn a_copy_is_no_use() {
+    right("ld.global.u32 %v, [%at]; st.global.u32 [%to], %v;");
+    right("ld.global.v4.u32 {%v, %w, %x, %y}, [%in]; st.global.v4.u32 [%out], {%v, %w, %x, %y};");
+}
+
+#[test]
+fn what_is_copied_is_followed() {
+    let copied = "ld.global.u32 %v, [%at]; st.global.u32 [%to], %v; ld.global.u32 %w, [%to];";
+    let finding = wrong(&(copied.to_owned() + &branch("%w")));
+    assert!(finding.sides[0].instruction == "ld.global.u32", "{finding}");
+    // What is written over it is not.
+    right(&(copied.replace("ld.global.u32 %w", "st.global.u32 [%to], %i; ld.global.u32 %w") + &branch("%w")));
+}
+
+#[test]
+fn an_address() {
+    let with = |from: &str| {
+        format!("ld.global.u32 %v, [{from}]; and.b32 %v, %v, 60; cvt.u64.u32 %a, %v; add.u64 %a, %out, %a; st.global.u32 [%a], %i;")
+    };
+    let finding = wrong(&with("%at"));
+    assert!(finding.message.starts_with("an address depends"), "{finding}");
+    right(&with("%done"));
+}
+
+#[test]
+fn bits_that_are_masked_away() {
+    let with = |mask: &str| {
+        format!("st.global.u8 [%at], %i; ld.global.u32 %v, [%at]; and.b32 %v, %v, {mask};") + &branch("%v")
+    };
+    wrong(&with("0x1ff"));
+    right(&with("0xff"));
+    let shifted = |by: u32| {
+        format!("st.global.u8 [%at+3], %i; ld.global.u32 %v, [%at]; shr.u32 %v, %v, {by};") + &branch("%v")
+    };
+    wrong(&shifted(23));
+    right(&shifted(24));
+    let extracted = |from: u32| {
+        format!("st.global.u16 [%at+2], %i; ld.global.u32 %v, [%at]; bfe.u32 %v, %v, {from}, 8;") + &branch("%v")
+    };
+    wrong(&extracted(12));
+    right(&extracted(20));
+}
+
+#[test]
+fn comparisons_that_known_bits_decide() {
+    let with = |compare: &str| {
+        format!("st.global.u8 [%at+3], 1; ld.global.u32 %v, [%at]; {compare} @%p bra end; st.global.u32 [%to], %i; end:")
+    };
+    // The sign is known, and so is that it is not zero.
+    right(&with("setp.lt.s32 %p, %v, 0;"));
+    right(&with("setp.eq.u32 %p, %v, 0;"));
+    right(&with("setp.lt.u32 %p, %v, 100000;"));
+    wrong(&with("setp.lt.u32 %p, %v, 0x1000005;"));
+    wrong(&with("setp.eq.u32 %p, %v, 0x1000005;"));
+}
+
+#[test]
+fn sums_spread_upwards() {
+    let with = |mask: &str| {
+        format!(
+            "st.global.u16 [%at], %i; ld.global.u32 %v, [%at]; add.u32 %v, %v, 12345; mul.lo.u32 %v, %v, 3;
+             and.b32 %v, %v, {mask};"
+        ) + &branch("%v")
+    };
+    right(&with("0xffff"));
+    wrong(&with("0x10000"));
+}
+
+#[test]
+fn parts_of_vectors() {
+    let with = |used: &str| {
+        format!("st.global.u32 [%in+4], %i; ld.global.v2.u32 {{%v, %w}}, [%in];") + &branch(used)
+    };
+    wrong(&with("%v"));
+    right(&with("%w"));
+    let packed = |used: &str| {
+        format!("st.global.u32 [%in+4], %i; ld.global.u64 %a, [%in]; mov.b64 {{%v, %w}}, %a;") + &branch(used)
+    };
+    wrong(&packed("%v"));
+    right(&packed("%w"));
+}
+
+#[test]
+fn selections() {
+    let with = |source: &str, from: &str| {
+        format!(
+            "ld.global.u32 %v, [{from}]; setp.eq.u32 %q, {source}, 0; selp.b32 %w, 1, %v, %q;
+             setp.eq.u32 %r, %i, %i; @%r bra one; one:"
+        ) + &branch("%w")
+    };
+    wrong(&with("1", "%at"));
+    right(&with("0", "%at"));
+    right(&with("1", "%done"));
+}
+
+#[test]
+fn logic_that_one_operand_decides() {
+    let with = |op: &str, known: u32| {
+        format!(
+            "ld.global.u32 %v, [%at]; setp.eq.u32 %q, %v, 7; setp.eq.u32 %r, {known}, 1; {op}.pred %p, %q, %r;
+             @%p bra end; st.global.u32 [%to], %i; end:"
+        )
+    };
+    wrong(&with("and", 1));
+    right(&with("and", 0));
+    wrong(&with("or", 0));
+    right(&with("or", 1));
+}
+
+#[test]
+fn floating_point() {
+    let with = |from: &str| {
+        format!(
+            "ld.global.f32 %f, [{from}]; add.f32 %g, %f, 0f3F800000; mul.f32 %g, %g, %g; cvt.f64.f32 %d, %g;
+             setp.gt.f64 %p, %d, 0d4000000000000000; @%p bra end; st.global.f32 [%to], %g; end:"
+        )
+    };
+    wrong(&with("%at"));
+    right(&with("%done"));
+}
+
+#[test]
+fn shared_memory() {
+    let with = |stores: &str| format!("{stores} bar.sync 0; ld.shared.u32 %v, [%s];") + &branch("%v");
+    let finding = wrong(&with(""));
+    assert!(finding.message.contains("of the block's shared memory"), "{finding}");
+    right(&with("st.shared.u32 [%s], %i;"));
+    // What one thread writes another one reads, by a generic address.
+    right(&with("xor.b32 %v, %i, 0; cvt.u64.u32 %a, %s; cvta.shared.u64 %a, %a; st.u32 [%a], %v;"));
+    wrong(&with("setp.lt.u32 %q, %i, 39; @%q st.shared.u32 [%s], %i;"));
+}
+
+#[test]
+fn local_memory() {
+    let with = |stores: &str| format!("mov.u64 %a, own; {stores} ld.local.u32 %v, [%a+12];") + &branch("%v");
+    let finding = wrong(&with(""));
+    assert!(finding.message.contains("a variable of the thread's own"), "{finding}");
+    wrong(&with("st.local.u32 [%a+8], %i;"));
+    right(&with("st.local.u32 [%a+12], %i;"));
+    right(&with("cvta.local.u64 %b, %a; st.u32 [%b+12], %i;"));
+    wrong("mov.u64 %a, own; cvta.local.u64 %b, %a; ld.u32 %v, [%b]; setp.eq.u32 %p, %v, 3; @%p bra end; end:");
+}
+
+#[test]
+fn atomic_operations() {
+    wrong(&("atom.global.add.u32 %v, [%at], 1;".to_owned() + &branch("%v")));
+    right(&("st.global.u32 [%at], 0; atom.global.add.u32 %v, [%at], 1;".to_owned() + &branch("%v")));
+    right("red.global.add.u32 [%at], 1;");
+    right(&("atom.global.exch.b32 %v, [%at], 1; ld.global.u32 %w, [%at];".to_owned() + &branch("%w")));
+    wrong(&("ld.global.u32 %v, [%at]; atom.global.exch.b32 %w, [%done], %v; bar.sync 0; ld.global.u32 %x, [%done];".to_owned() + &branch("%x")));
+}
+
+#[test]
+fn other_lanes() {
+    let with = |lane: u32| {
+        format!(
+            "mov.u32 %v, 1; setp.ne.u32 %q, %i, 0; @%q ld.global.u32 %v, [%at];
+             activemask.b32 %x; shfl.sync.idx.b32 %w, %v, {lane}, 31, %x;"
+        ) + &branch("%w")
+    };
+    let finding = wrong(&with(5));
+    assert_eq!(finding.sides[0].instruction, "ld.global.u32", "{finding}");
+    let first = "setp.gt.u32 %q, %i, 31; @%q ret;".to_owned() + &with(0);
+    right(&first);
+    let vote = |from: &str| {
+        format!(
+            "ld.global.u32 %v, [{from}]; setp.eq.u32 %q, %v, 1; activemask.b32 %x; vote.sync.any.pred %p, %q, %x;
+             @%p bra end; st.global.u32 [%to], %i; end:"
+        )
+    };
+    assert!(wrong(&vote("%at")).message.starts_with("what lanes tell each other"));
+    right(&vote("%done"));
+}
+
+const FUNCTIONS: &str = "
+    .func (.param .b32 result) twice(.param .b32 value, .param .b64 unused) {
+        .reg .u32 %r; ld.param.u32 %r, [value]; add.u32 %r, %r, %r; st.param.u32 [result], %r; ret;
+    }
+    .func (.param .b32 result) second(.param .align 8 .b8 pair[8]) {
+        .reg .u32 %r; ld.param.u32 %r, [pair+4]; st.param.u32 [result], %r; ret;
+    }
+    .func (.param .b32 result) frame(.param .b32 index) {
+        .reg .u32 %r, %n; .reg .u64 %at, %of; .local .align 8 .b8 own[256]; .reg .pred %p;
+        ld.param.u32 %n, [index]; mov.u64 %at, own; mul.wide.u32 %of, %n, 4; add.u64 %of, %at, %of;
+        ld.local.u32 %r, [%of]; st.local.u32 [%at+8], 5; st.param.u32 [result], %r; ret;
+    }
+";
+
+#[test]
+fn functions() {
+    let call = |value: &str| {
+        format!(
+            "ld.global.u32 %v, [%at]; mov.u32 %x, 4; {{ .param .b32 a; .param .b64 b; .param .b32 c;
+             st.param.b32 [a], {value}; st.param.b64 [b], %in; call (c), twice, (a, b); ld.param.b32 %w, [c]; }}"
+        ) + &branch("%w")
+    };
+    let wrong = |body: &str| assert_eq!(found_with(FUNCTIONS, body, 40).len(), 1, "{body}");
+    let right = |body: &str| assert!(found_with(FUNCTIONS, body, 40).is_empty(), "{body}");
+    wrong(&call("%v"));
+    right(&call("%x"));
+    right(&("ld.global.u32 %v, [%at];".to_owned() + &call("%x")));
+    let pair = |first: &str, second: &str| {
+        format!(
+            "ld.global.u32 %v, [%at]; mov.u32 %x, 4; {{ .param .align 8 .b8 a[8]; .param .b32 c;
+             st.param.b32 [a], {first}; st.param.b32 [a+4], {second}; call (c), second, (a); ld.param.b32 %w, [c]; }}"
+        ) + &branch("%w")
+    };
+    wrong(&pair("%x", "%v"));
+    right(&pair("%v", "%x"));
+    // The second time its frame has what the first one left, which counts for nothing.
+    let twice = |index: u32| {
+        let call = format!(
+            "{{ .param .b32 a; .param .b32 c; st.param.b32 [a], {index}; call (c), frame, (a); ld.param.b32 %w, [c]; }}"
+        );
+        call.clone() + &call + &branch("%w")
+    };
+    wrong(&twice(2));
+}
+
+#[test]
+fn registers() {
+    // Nothing sets it on one of the ways.
+    let with = |other: &str| {
+        format!("setp.gt.u32 %q, %i, 3; @%q bra over; mov.u32 %v, 1; bra on; over: {other} on:") + &branch("%v")
+    };
+    let finding = wrong(&with(""));
+    assert!(finding.message.ends_with("a variable that has no memory"), "{finding}");
+    right(&with("mov.u32 %v, 2;"));
+    right("setp.gt.u32 %q, %i, 3; @%q mov.u32 %v, 1; @!%q mov.u32 %v, 2; setp.eq.u32 %p, %v, 1; @%p bra end; end:");
+}
+
+#[test]
+fn guards() {
+    let with = |from: &str| format!("ld.global.u32 %v, [{from}]; setp.eq.u32 %p, %v, 9; @%p st.global.u32 [%to], %i;");
+    wrong(&with("%at"));
+    right(&with("%done"));
+    let chosen = |from: &str| {
+        format!("ld.global.u32 %v, [{from}]; setp.eq.u32 %q, %v, 9; mov.u32 %w, 1; @%q mov.u32 %w, 2;") + &branch("%w")
+    };
+    wrong(&chosen("%at"));
+    right(&chosen("%done"));
+}
+
+#[test]
+fn the_devices_heap() {
+    let functions = ".extern .func (.param .b64 r) malloc(.param .b64 n);
+        .extern .func free(.param .b64 p);";
+    let with = |store: &str| {
+        format!(
+            "{{ .param .b64 n; .param .b64 r; st.param.b64 [n], 64; call (r), malloc, (n); ld.param.b64 %a, [r]; }}
+             {store} ld.u32 %v, [%a+8]; {{ .param .b64 p; st.param.b64 [p], %a; call free, (p); }}"
+        ) + &branch("%v")
+    };
+    assert_eq!(found_with(functions, &with(""), 40).len(), 1);
+    assert!(found_with(functions, &with("st.u32 [%a+8], %i;"), 40).is_empty());
+}
+
+#[test]
+fn asynchronous_copies() {
+    let with = |from: &str| {
+        format!(
+            "cp.async.ca.shared.global [%s], [{from}], 4; cp.async.wait_all; bar.sync 0; ld.shared.u32 %v, [%s];"
+        ) + &branch("%v")
+    };
+    wrong(&with("%at"));
+    right(&with("%done"));
+}
+
+#[test]
+fn wide_values_and_conversions() {
+    let with = |stores: &str| {
+        format!(
+            "{stores} ld.global.s16 %v, [%in]; cvt.s32.s16 %w, %v; cvt.rn.f32.s32 %f, %w; cvt.rzi.s32.f32 %w, %f;"
+        ) + &branch("%w")
+    };
+    wrong(&with(""));
+    wrong(&with("st.global.u8 [%in], 1;"));
+    right(&with("st.global.u16 [%in], 1;"));
+}
