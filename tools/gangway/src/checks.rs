@@ -168,8 +168,8 @@ mod tests {
         let asked = |text| Checks::read(text).map(Checks::variables);
         let vgpu = |text: &str| ("GANGWAY_VGPU_CHECK", OsString::from(text));
         assert_eq!(asked("race").unwrap(), [vgpu("race")]);
-        assert_eq!(asked("all").unwrap(), [vgpu("memory,race"), ("GANGWAY_CHECK", "1".into())]);
-        assert_eq!(asked("race,memory"), asked("all"));
+        assert_eq!(asked("all").unwrap(), [vgpu("memory,race,init"), ("GANGWAY_CHECK", "1".into())]);
+        assert_eq!(asked("init,race,memory"), asked("all"));
         assert_eq!(asked("race,rice").unwrap_err(), "rice");
     }
 

@@ -375,3 +375,116 @@ fn wide_values_and_conversions() {
     wrong(&with("st.global.u8 [%in], 1;"));
     right(&with("st.global.u16 [%in], 1;"));
 }
+
+/// Numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// How many values a random program has.
+const VALUES: usize = 6;
+
+/// A program that reads words, of which one has not been written where `planted`, and sends values around so that each
+/// bit of what they were made of stays in them; and whether a branch depends on that word.
+fn random(seed: u64, planted: bool) -> (String, bool) {
+    use std::fmt::Write;
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let mut text = String::from(".reg .u32 %r<9>; .reg .u64 %t<4>; .reg .pred %b; .reg .f32 %e; mov.u64 %a, own;\n");
+    // One block, as blocks would write the same words.
+    text.push_str("mov.u32 %v, %ctaid.x; setp.ne.u32 %p, %v, 0; @%p ret; activemask.b32 %y;\n");
+    let hidden = random.below(VALUES as u64) as usize;
+    let mut tainted = [false; VALUES];
+    for (number, tainted) in tainted.iter_mut().enumerate() {
+        let written = !planted || number != hidden;
+        *tainted = !written;
+        if written {
+            let _ = writeln!(text, "st.global.u32 [%at+{}], %i;", 160 * number);
+        }
+        let _ = writeln!(text, "ld.global.u32 %r{number}, [%at+{}];", 160 * number);
+    }
+    let mut depends = false;
+    for step in 0..30 {
+        let (one, other) = (random.below(VALUES as u64) as usize, random.below(VALUES as u64) as usize);
+        if one == other {
+            continue;
+        }
+        let number = random.below(1 << 20);
+        let by = random.below(31) + 1;
+        let r = |number: usize| format!("%r{number}");
+        let (a, b) = (r(one), r(other));
+        match random.below(20) {
+            0 => writeln!(text, "add.u32 {a}, {b}, {number}; sub.u32 {a}, {a}, 3;"),
+            1 => writeln!(text, "xor.b32 {a}, {b}, {number};"),
+            2 => writeln!(text, "mul.lo.u32 {a}, {b}, {};", number | 1),
+            3 => writeln!(text, "shf.l.wrap.b32 {a}, {b}, {b}, {by};"),
+            4 => writeln!(text, "prmt.b32 {a}, {b}, 0, 0x1032;"),
+            5 => writeln!(text, "mov.b64 %t0, {{{b}, %i}}; mov.b64 {{{a}, %x}}, %t0;"),
+            6 => writeln!(text, "st.local.u32 [%a+{}], {b}; ld.local.u32 {a}, [%a+{}];", 4 * (step % 16), 4 * (step % 16)),
+            7 => writeln!(text, "st.shared.u32 [%s], {b}; ld.shared.u32 {a}, [%s];"),
+            8 => writeln!(text, "st.global.u32 [%to], {b}; ld.global.u32 {a}, [%to];"),
+            9 => writeln!(text, "setp.gt.u32 %q, %i, {}; selp.b32 {a}, {b}, {number}, %q; @!%q mov.u32 {a}, {b};", by),
+            10 => writeln!(text, "brev.b32 {a}, {b}; not.b32 {a}, {a};"),
+            11 => writeln!(text, "mov.u32 %x, %laneid; shfl.sync.idx.b32 {a}, {b}, %x, 31, %y;"),
+            12 => writeln!(
+                text,
+                "{{ .param .b32 p; .param .b64 u; .param .b32 q; st.param.b32 [p], {b}; st.param.b64 [u], %in;
+                 call (q), same, (p, u); ld.param.b32 {a}, [q]; }}"
+            ),
+            13 => writeln!(
+                text,
+                "{{ .param .align 8 .b8 p[8]; .param .b32 q; st.param.b32 [p+4], {b}; st.param.b32 [p], %i;
+                 call (q), second, (p); ld.param.b32 {a}, [q]; }}"
+            ),
+            14 => writeln!(text, "cvt.u64.u32 %t1, {b}; shl.b64 %t1, %t1, {by}; shr.u64 %t1, %t1, {by}; cvt.u32.u64 {a}, %t1;"),
+            15 => writeln!(text, "st.global.v2.u32 [%out+{}], {{%i, {b}}}; ld.global.u32 {a}, [%out+{}];", 256, 260),
+            16 => writeln!(text, "mov.b32 %e, {b}; mov.b32 {a}, %e;"),
+            17 => writeln!(text, "atom.global.exch.b32 %x, [%to], {b}; ld.u32 {a}, [%to];"),
+            18 => writeln!(text, "cvta.local.u64 %t2, %a; st.u32 [%t2+{}], {b}; ld.local.u32 {a}, [%a+{}];", 4 * (step % 16), 4 * (step % 16)),
+            _ => {
+                depends |= tainted[other];
+                writeln!(
+                    text,
+                    "setp.eq.u32 %b, {b}, {number}; @%b bra on{step}; st.global.u32 [%out+512], 1; on{step}:"
+                )
+            }
+        }
+        .expect("it is text");
+        if !text.ends_with(&format!("on{step}:\n")) {
+            tainted[one] = tainted[other];
+        }
+    }
+    let last = tainted.iter().position(|&tainted| tainted).unwrap_or(0);
+    depends |= tainted[last];
+    let _ = writeln!(text, "setp.eq.u32 %b, %r{last}, 99; @%b bra last; st.global.u32 [%to], %i; last:");
+    (text, depends)
+}
+
+/// `GANGWAY_INIT_PROGRAMS` says how many.
+#[test]
+fn random_programs() {
+    let functions = FUNCTIONS.to_owned()
+        + ".func (.param .b32 result) same(.param .b32 value, .param .b64 unused) {
+            .reg .u32 %r; .reg .u64 %p; ld.param.u64 %p, [unused]; ld.param.u32 %r, [value]; st.param.u32 [result], %r; ret;
+        }";
+    let many = std::env::var("GANGWAY_INIT_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(25);
+    let (mut planted, mut missed) = (0, Vec::new());
+    for seed in 0..many {
+        let (program, _) = random(seed, false);
+        let silent = found_with(&functions, &program, 40);
+        assert!(silent.is_empty(), "{seed}: {silent:?}\n{program}");
+        let (program, depends) = random(seed, true);
+        let told = found_with(&functions, &program, 40);
+        assert!(depends || told.is_empty(), "{seed}: {told:?}\n{program}");
+        planted += u64::from(depends);
+        if depends && told.is_empty() {
+            missed.push((seed, program));
+        }
+    }
+    assert!(missed.len() as u64 * 100 <= planted, "of {planted}: {missed:?}");
+    assert!(planted * 2 > many, "only {planted} of {many} depend on it");
+}

@@ -227,10 +227,10 @@ impl Weaver<'_> {
             for (position, &operand) in self.body.operands(instruction).iter().enumerate() {
                 let is_whole = matches!(opcode.meaning, Meaning::Load(access) if position == 1 && access.vector == 1);
                 match operand {
-                    Operand::Address(Base::Symbol(Symbol::Parameter(other)), offset) if other == number => {
-                        if !is_whole || offset != 0 {
-                            home = Home::Memory;
-                        }
+                    Operand::Address(Base::Symbol(Symbol::Parameter(other)), offset)
+                        if other == number && (!is_whole || offset != 0) =>
+                    {
+                        home = Home::Memory;
                     }
                     Operand::Symbol(Symbol::Parameter(other), _) if other == number => home = Home::Memory,
                     _ => {}
@@ -314,5 +314,6 @@ impl Weaver<'_> {
 /// How many bytes of a variable can be dealt with at once.
 fn step(variable: &Variable) -> u64 {
     let size = variable.size().unwrap_or(0);
-    [8, 4, 2].into_iter().find(|&step| u64::from(variable.align) % step == 0 && size % step == 0).unwrap_or(1)
+    let fits = |&step: &u64| u64::from(variable.align).is_multiple_of(step) && size.is_multiple_of(step);
+    [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }

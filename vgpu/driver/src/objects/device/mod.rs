@@ -1,14 +1,14 @@
 //! The virtual devices: what they are called, how large they are, and the engine of each.
 
 pub mod attribute;
-mod findings;
+pub mod findings;
 pub mod leaks;
 pub mod names;
 
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
-use gangway_engine::{CodeCache, Engine, Execution, Options};
+use gangway_engine::{Checks, CodeCache, Engine, Execution, Options};
 
 use self::attribute::Limits;
 use crate::abi::{CUdevice, Result, Status};
@@ -50,7 +50,7 @@ impl Device {
             if config.unified == Some(true) {
                 space.share_host();
             }
-            if config.check.race {
+            if config.check.race || config.check.init {
                 findings::watch();
             }
             if config.check.memory {
@@ -116,14 +116,14 @@ impl Device {
     /// Whether accesses are told by the variables that they are of.
     #[must_use]
     pub fn tells_names(&self) -> bool {
-        self.config.check.race
+        self.config.check.race || self.config.check.init
     }
 
     /// Whether kernels' accesses are checked to the byte, for whatever: each variable is to have memory of its own, and
     /// what has been freed is nobody's.
     #[must_use]
     pub fn checks_accesses(&self) -> bool {
-        self.config.check.memory || self.config.check.race
+        self.config.check != Checks::NONE
     }
 
     /// Lets all devices use the host's memory, unless the user has said that they must not.

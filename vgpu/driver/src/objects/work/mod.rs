@@ -5,6 +5,7 @@ pub mod fill;
 pub mod host_function;
 pub mod launch;
 pub mod memory_operation;
+mod written;
 
 use gangway_streams::Payload;
 
