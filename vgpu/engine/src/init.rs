@@ -85,8 +85,7 @@ impl Init {
             let line = used.place.source.clone().map(|(file, line, _)| (file, line)).ok_or(number);
             let told = (line, used.kind.words(), origin >> PLACE_SHIFT);
             if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(told) {
-                let recorded =
-                    Recorded { used, origin, block: (at >> 32) as u32, thread: at as u32, count };
+                let recorded = Recorded { used, origin, block: (at >> 32) as u32, thread: at as u32, count };
                 found.push(recorded.told(launched));
             }
         }
@@ -120,15 +119,14 @@ impl Recorded<'_> {
 
 /// Where something undefined came from, in words, and where it was read first if it was. `shared` is how much shared memory a
 /// block has.
-fn origin_of(
-    origin: u64,
-    shared: u64,
-    name: fn(u64) -> Option<String>,
-) -> (String, Option<findings::Side>) {
+fn origin_of(origin: u64, shared: u64, name: fn(u64) -> Option<String>) -> (String, Option<findings::Side>) {
     let (place, address) = ((origin >> PLACE_SHIFT) as usize, BASE | origin & (SIZE - 1));
     let read = reads(|reads| reads.get(place).filter(|_| place > 0).cloned());
     if let Some(Read { register: true, place }) = read {
-        return ("a variable that has no memory".to_owned(), Some(side("read", "it is never set".to_owned(), place)));
+        return (
+            "a variable that has no memory".to_owned(),
+            Some(side("read", "it is never set".to_owned(), place)),
+        );
     }
     let read = read.map(|read| side("read", "what was not written".to_owned(), read.place));
     let what = if address.wrapping_sub(LOCAL_WINDOW) < LOCAL_SIZE {

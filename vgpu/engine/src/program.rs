@@ -10,8 +10,8 @@ use gangway_ptx::{Function, Linkage, Module, StateSpace, Variable};
 use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
-use crate::init::{self, Init};
 use crate::functions::{CodeCache, Functions, Provided, Source};
+use crate::init::{self, Init};
 use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places};
 
 /// A loaded module. Dropping it frees its variables.
@@ -142,7 +142,8 @@ impl Program {
         };
         let init = watched.zip(globals.get(gangway_init::RECORDS));
         let init = init.map(|(uses, records)| Init::new(uses, records.address));
-        let interpreted = gangway_interpreter::Program::placed(plain.unwrap_or_else(|| module.clone()), &places.placement);
+        let interpreted =
+            gangway_interpreter::Program::placed(plain.unwrap_or_else(|| module.clone()), &places.placement);
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Ok(Program {
             id: NEXT.fetch_add(1, Ordering::Relaxed),

@@ -32,7 +32,11 @@ impl Weaver<'_> {
         let opcode = self.module.opcode(instruction);
         let operands = self.body.operands(instruction);
         let acts = match opcode.meaning {
-            Meaning::Store(_) | Meaning::Atomic(_) | Meaning::Copy(_) | Meaning::Control(_) | Meaning::Barrier(_) => true,
+            Meaning::Store(_)
+            | Meaning::Atomic(_)
+            | Meaning::Copy(_)
+            | Meaning::Control(_)
+            | Meaning::Barrier(_) => true,
             Meaning::Matrix(matrix) => matches!(matrix, Matrix::Store(_)),
             Meaning::Compute(_)
             | Meaning::Move { .. }
@@ -108,7 +112,9 @@ impl Weaver<'_> {
                 self.set(operands[0], None);
                 self.poison_allocated(operands);
             }
-            Meaning::Control(Control::BranchIndexed) => self.must_be_defined(operands[0], UseKind::Branch, false),
+            Meaning::Control(Control::BranchIndexed) => {
+                self.must_be_defined(operands[0], UseKind::Branch, false)
+            }
             Meaning::Control(Control::Call) => {
                 self.must_be_defined(operands[1], UseKind::Target, true);
                 self.passes_registers(instruction);
@@ -129,7 +135,8 @@ impl Weaver<'_> {
                 }
             }
             Meaning::Matrix(matrix) => {
-                let address = operands.iter().copied().find(|operand| matches!(operand, Operand::Address(..)));
+                let address =
+                    operands.iter().copied().find(|operand| matches!(operand, Operand::Address(..)));
                 if let Some(address) = address {
                     self.check_address(address);
                     self.stores_rows(matrix, address);
@@ -146,7 +153,10 @@ impl Weaver<'_> {
         let rest = std::mem::take(&mut self.text);
         let comes_behind = matches!(
             opcode.meaning,
-            Meaning::Load(_) | Meaning::Atomic(_) | Meaning::Stack(Stack::Allocate, _) | Meaning::Control(Control::Call)
+            Meaning::Load(_)
+                | Meaning::Atomic(_)
+                | Meaning::Stack(Stack::Allocate, _)
+                | Meaning::Control(Control::Call)
         );
         if comes_behind { [before, rest] } else { [rest, String::new()] }
     }

@@ -5,7 +5,8 @@ use gangway_ptx::meaning::MemoryAccess;
 use gangway_ptx::{Base, FunctionId, Instruction, Meaning, Operand, StateSpace, Symbol, Type, Variable};
 
 use crate::layout::{
-    LOCAL_SHADOW, MOST_ORIGINS, PARAMETER_ORIGINS, PARAMETERS, PARAMETERS_SIZE, RESULT_ORIGIN, RESULTS, RESULTS_SIZE,
+    LOCAL_SHADOW, MOST_ORIGINS, PARAMETER_ORIGINS, PARAMETERS, PARAMETERS_SIZE, RESULT_ORIGIN, RESULTS,
+    RESULTS_SIZE,
 };
 use crate::weaver::{Shade, Weaver, line};
 
@@ -76,17 +77,23 @@ impl Weaver<'_> {
     }
 
     fn is_call(&self, instruction: &Instruction) -> bool {
-        matches!(self.module.opcode(instruction).meaning, Meaning::Control(gangway_ptx::meaning::Control::Call))
+        matches!(
+            self.module.opcode(instruction).meaning,
+            Meaning::Control(gangway_ptx::meaning::Control::Call)
+        )
     }
 
     /// The call that takes what is written to a variable behind an instruction, or that has left what is read from
     /// it.
     fn call_of(&self, index: u32, variable: u32, results: bool) -> Option<Passed> {
-        let around = |index: &u32| self.body.instructions.get(*index as usize).filter(|one| self.is_call(one));
+        let around =
+            |index: &u32| self.body.instructions.get(*index as usize).filter(|one| self.is_call(one));
         let place = |call: &Instruction| self.place_in(call, variable, results);
         match results {
             true => (0..index).rev().filter_map(|index| around(&index)).find_map(place),
-            false => (index..self.body.instructions.len() as u32).filter_map(|index| around(&index)).find_map(place),
+            false => (index..self.body.instructions.len() as u32)
+                .filter_map(|index| around(&index))
+                .find_map(place),
         }
     }
 
@@ -105,7 +112,11 @@ impl Weaver<'_> {
                 passed
             }
             Symbol::Return(number) if !self.function.entry => {
-                let Some(passed) = places(&self.function.returns, true).get(number as usize).copied().flatten() else { return };
+                let Some(passed) =
+                    places(&self.function.returns, true).get(number as usize).copied().flatten()
+                else {
+                    return;
+                };
                 passed
             }
             _ => return,
@@ -138,7 +149,8 @@ impl Weaver<'_> {
             return results.into_iter().for_each(|result| self.set(result, None));
         };
         let least = access.ty.bits().max(16);
-        let spelled = if access.ty.is_integer() { access.ty.to_string() } else { format!("b{}", access.ty.bits()) };
+        let spelled =
+            if access.ty.is_integer() { access.ty.to_string() } else { format!("b{}", access.ty.bits()) };
         match symbol {
             Symbol::Local(variable) => {
                 let passed = self.call_of(index, variable, true);
@@ -161,7 +173,8 @@ impl Weaver<'_> {
                     let shadow = self.scratch(shade.bits);
                     let (ty, bits) = (access.ty, access.ty.bits());
                     let from = if ty.is_signed() { format!("s{bits}") } else { format!("u{bits}") };
-                    let to = if ty.is_signed() { format!("s{}", shade.bits) } else { format!("u{}", shade.bits) };
+                    let to =
+                        if ty.is_signed() { format!("s{}", shade.bits) } else { format!("u{}", shade.bits) };
                     line!(self, "\tcvt.{to}.{from} {shadow}, %gp{number};");
                     self.set(results[0], Some((&shadow, &format!("%gq{number}"))));
                 }
@@ -197,7 +210,9 @@ impl Weaver<'_> {
             one => vec![one],
         };
         let places: Vec<(Option<Passed>, Type)> = match self.called(call) {
-            Some((_, returns)) => places(returns, true).into_iter().zip(returns.iter().map(|one| one.ty)).collect(),
+            Some((_, returns)) => {
+                places(returns, true).into_iter().zip(returns.iter().map(|one| one.ty)).collect()
+            }
             None => Vec::new(),
         };
         for (number, result) in results.into_iter().enumerate() {
@@ -225,7 +240,8 @@ impl Weaver<'_> {
         for instruction in &self.body.instructions {
             let opcode = self.module.opcode(instruction);
             for (position, &operand) in self.body.operands(instruction).iter().enumerate() {
-                let is_whole = matches!(opcode.meaning, Meaning::Load(access) if position == 1 && access.vector == 1);
+                let is_whole =
+                    matches!(opcode.meaning, Meaning::Load(access) if position == 1 && access.vector == 1);
                 match operand {
                     Operand::Address(Base::Symbol(Symbol::Parameter(other)), offset)
                         if other == number && (!is_whole || offset != 0) =>
@@ -275,7 +291,9 @@ impl Weaver<'_> {
     }
 
     fn has_address(&self, number: u32) -> bool {
-        self.body.operands.iter().any(|operand| matches!(operand, Operand::Symbol(Symbol::Parameter(other), _) if *other == number))
+        self.body.operands.iter().any(
+            |operand| matches!(operand, Operand::Symbol(Symbol::Parameter(other), _) if *other == number),
+        )
     }
 
     fn clear_own(&mut self, address: &str, variable: &Variable) {

@@ -1,6 +1,6 @@
 //! What is computed of values.
 
-use gangway_ptx::meaning::{Bits, Combine, Comparison, Convert, Conversion, Integer, Logic, Order, Part};
+use gangway_ptx::meaning::{Bits, Combine, Comparison, Conversion, Convert, Integer, Logic, Order, Part};
 use gangway_ptx::{Compute, Operand, Type};
 
 use crate::weaver::{Shade, Weaver, line};
@@ -13,7 +13,9 @@ struct Operands {
 
 impl Weaver<'_> {
     fn split(&self) -> Operands {
-        let Some(instruction) = self.instruction else { return Operands { results: Vec::new(), sources: Vec::new() } };
+        let Some(instruction) = self.instruction else {
+            return Operands { results: Vec::new(), sources: Vec::new() };
+        };
         let opcode = self.module.opcode(instruction);
         let all = self.body.operands(instruction).iter().zip(&opcode.expected);
         let of = |writes: bool| {
@@ -152,8 +154,11 @@ impl Weaver<'_> {
             | Bits::Mask { .. } => return self.set_all(result, shades),
         };
         let values: Option<Vec<String>> = fixed.iter().map(|&operand| self.value(operand)).collect();
-        let (Some(values), true) = (values, self.shades(fixed).is_empty()) else { return self.set_all(result, shades) };
-        let mut operands: Vec<String> = moved.iter().map(|&operand| self.shadow(operand, ty.bits())).collect();
+        let (Some(values), true) = (values, self.shades(fixed).is_empty()) else {
+            return self.set_all(result, shades);
+        };
+        let mut operands: Vec<String> =
+            moved.iter().map(|&operand| self.shadow(operand, ty.bits())).collect();
         operands.extend(values);
         let (opcode, shadow) = (self.opcode(), self.scratch(ty.bits()));
         line!(self, "\t{opcode} {shadow}, {};", operands.join(", "));
@@ -215,8 +220,8 @@ impl Weaver<'_> {
             line!(self, "\tsetp.eq.b{bits} {same}, {differ}, 0;");
             return Some(self.and(1, &any, &same));
         }
-        let [(least_one, most_one), (least_other, most_other)] =
-            [(sources[0], &one), (sources[1], &other)].map(|(operand, value)| match self.shade(operand) {
+        let [(least_one, most_one), (least_other, most_other)] = [(sources[0], &one), (sources[1], &other)]
+            .map(|(operand, value)| match self.shade(operand) {
                 Some(shade) => self.bounds(ty, value, &shade.shadow),
                 None => (value.clone(), value.clone()),
             });

@@ -54,7 +54,9 @@ fn operands(module: &Module, body: &Body, instruction: &Instruction, writes: boo
 /// Whether a register has a shadow at all.
 fn is_followed(body: &Body, id: RegisterId) -> bool {
     let register = body.register(id);
-    register.vector == 1 && (register.ty.bits() == 8) == (register.ty == gangway_ptx::Type::Pred) && register.ty.bits() <= 64
+    register.vector == 1
+        && (register.ty.bits() == 8) == (register.ty == gangway_ptx::Type::Pred)
+        && register.ty.bits() <= 64
 }
 
 impl Flow {
@@ -86,14 +88,17 @@ impl Flow {
             || match module.opcode(instruction).meaning {
                 Meaning::Load(access) => match access.space.plain() {
                     StateSpace::Const => false,
-                    StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => !reads_kernels(function, body.operands(instruction)[1]),
+                    StateSpace::Param | StateSpace::ParamEntry | StateSpace::ParamFunc => {
+                        !reads_kernels(function, body.operands(instruction)[1])
+                    }
                     _ => true,
                 },
                 Meaning::Atomic(_) | Meaning::Control(Control::Call) => true,
                 Meaning::Exchange(exchange) => matches!(exchange.op, ExchangeOperation::Shuffle(_)),
-                Meaning::Compute(_) | Meaning::Move { .. } | Meaning::ConvertAddress { .. } | Meaning::IsInSpace(_) => {
-                    sources(module, body, instruction).into_iter().any(undefined)
-                }
+                Meaning::Compute(_)
+                | Meaning::Move { .. }
+                | Meaning::ConvertAddress { .. }
+                | Meaning::IsInSpace(_) => sources(module, body, instruction).into_iter().any(undefined),
                 Meaning::Store(_)
                 | Meaning::Copy(_)
                 | Meaning::Stack(..)

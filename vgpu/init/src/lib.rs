@@ -67,7 +67,7 @@ pub fn check(module: &Module, first: u64) -> Checked {
     let mut found = weaver::Found { first, reads: Vec::new(), uses: Vec::new() };
     let functions = (0..module.functions.len()).map(|index| body::weave(module, index, &mut found)).collect();
     let declarations = format!(
-        ".visible .global .align 8 .b8 {RECORDS}[{}];\n{}",
+        ".visible .global .align 32 .b8 {RECORDS}[{}];\n{}",
         RECORD * (found.uses.len() as u64).max(1),
         layout::HELPERS
     );

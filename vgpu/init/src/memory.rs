@@ -54,7 +54,9 @@ impl Weaver<'_> {
     pub fn target(&mut self, space: StateSpace, address: Operand) -> Option<Target> {
         let Operand::Address(base, offset) = address else { return None };
         let space = match space.plain() {
-            space @ (StateSpace::Generic | StateSpace::Global | StateSpace::Shared | StateSpace::Local) => space,
+            space @ (StateSpace::Generic | StateSpace::Global | StateSpace::Shared | StateSpace::Local) => {
+                space
+            }
             _ => return None,
         };
         if offset.abs() >= MOST_OFFSET {
@@ -67,7 +69,8 @@ impl Weaver<'_> {
             Base::Symbol(_) if space == StateSpace::Generic => return None,
             _ => None,
         };
-        let known = self.addresses.iter().find(|known| known.space == space && Some(known.register) == register);
+        let known =
+            self.addresses.iter().find(|known| known.space == space && Some(known.register) == register);
         if let Some(known) = known {
             return Some(Target { offset, ..known.target.clone() });
         }
@@ -184,7 +187,13 @@ impl Weaver<'_> {
             1 => (String::new(), shadows[0].clone()),
             count => (format!(".v{count}"), format!("{{{}}}", shadows.join(", "))),
         };
-        line!(self, "\t{guarded}ld{}{vector}.{spelled} {list}, [{}{:+}];", target.space, target.load, target.offset);
+        line!(
+            self,
+            "\t{guarded}ld{}{vector}.{spelled} {list}, [{}{:+}];",
+            target.space,
+            target.load,
+            target.offset
+        );
         let shades = shadows.into_iter().zip(registers);
         let mut shades: Vec<Shade> =
             shades.map(|(shadow, &bits)| Shade { shadow, origin: String::new(), bits }).collect();
@@ -193,7 +202,12 @@ impl Weaver<'_> {
         let (origin, fresh, none) = (self.scratch(64), self.scratch(64), self.scratch(1));
         line!(self, "\t{guarded}ld{}.b64 {origin}, [{address}];", target.space);
         let place = self.read(false);
-        line!(self, "\tadd.u64 {fresh}, {}, {};", target.address, target.window.wrapping_add_signed(target.offset));
+        line!(
+            self,
+            "\tadd.u64 {fresh}, {}, {};",
+            target.address,
+            target.window.wrapping_add_signed(target.offset)
+        );
         line!(self, "\tand.b64 {fresh}, {fresh}, {};", Self::address_bits());
         line!(self, "\tor.b64 {fresh}, {fresh}, {};", place as i64);
         line!(self, "\tsetp.eq.u64 {none}, {origin}, 0;");
@@ -207,13 +221,21 @@ impl Weaver<'_> {
         let guarded = self.guarded();
         let least = bits.max(16);
         let zero = Self::zero(least).to_owned();
-        let shadow = |element: &Option<Shade>| element.as_ref().map_or_else(|| zero.clone(), |shade| shade.shadow.clone());
+        let shadow = |element: &Option<Shade>| {
+            element.as_ref().map_or_else(|| zero.clone(), |shade| shade.shadow.clone())
+        };
         let shadows: Vec<String> = elements.iter().map(shadow).collect();
         let (vector, list) = match shadows.len() {
             1 => (String::new(), shadows[0].clone()),
             count => (format!(".v{count}"), format!("{{{}}}", shadows.join(", "))),
         };
-        line!(self, "\t{guarded}st{}{vector}.b{bits} [{}{:+}], {list};", target.space, target.store, target.offset);
+        line!(
+            self,
+            "\t{guarded}st{}{vector}.b{bits} [{}{:+}], {list};",
+            target.space,
+            target.store,
+            target.offset
+        );
         let shades: Vec<Shade> = elements.iter().flatten().cloned().collect();
         if shades.is_empty() {
             return;
@@ -300,7 +322,13 @@ impl Weaver<'_> {
     }
 
     /// Behind an atomic operation, what has come of it; `old` where that is known already.
-    pub fn exchanged(&mut self, atomic: &Atomic, target: Option<&Target>, old: Option<Shade>, result: Operand) {
+    pub fn exchanged(
+        &mut self,
+        atomic: &Atomic,
+        target: Option<&Target>,
+        old: Option<Shade>,
+        result: Operand,
+    ) {
         let (Some(target), Some(shade)) = (target, self.shade(result)) else { return self.set(result, None) };
         let old = match old {
             Some(old) => old,

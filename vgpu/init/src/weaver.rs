@@ -7,7 +7,7 @@ use gangway_ptx::{Body, Function, Guard, Instruction, Module, Operand, RegisterI
 
 use crate::flow::Flow;
 use crate::place::{Read, Use, UseKind, is_runtimes, place};
-use crate::{PLACE_SHIFT, MOST_PLACES, RECORD, RECORDS};
+use crate::{MOST_PLACES, PLACE_SHIFT, RECORD, RECORDS};
 
 /// What has been found in a module so far.
 pub(crate) struct Found {
@@ -275,7 +275,9 @@ impl<'a> Weaver<'a> {
     }
 
     pub fn guarded(&self) -> String {
-        self.instruction.and_then(|instruction| instruction.guard).map_or_else(String::new, |guard| self.at(guard))
+        self.instruction
+            .and_then(|instruction| instruction.guard)
+            .map_or_else(String::new, |guard| self.at(guard))
     }
 
     fn at(&self, Guard { register, negated }: Guard) -> String {
@@ -332,7 +334,9 @@ impl<'a> Weaver<'a> {
         if !is_runtimes(&place) {
             let offset = RECORD * self.found.uses.len() as u64;
             let mut holds = self.any(std::slice::from_ref(&shade));
-            if let Some(guard) = self.instruction.and_then(|instruction| instruction.guard).filter(|_| guarded) {
+            if let Some(guard) =
+                self.instruction.and_then(|instruction| instruction.guard).filter(|_| guarded)
+            {
                 let name = self.body.register_name(guard.register);
                 let runs = if guard.negated { format!("!{name}") } else { name };
                 holds = self.and(1, &holds, &runs);

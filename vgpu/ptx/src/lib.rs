@@ -51,7 +51,7 @@ pub use limits::{MOST_LOCAL, MOST_STATIC_SHARED, check_sizes};
 pub use meaning::{Compute, Meaning};
 pub use modifier::{Modifier, Word};
 pub use op::Op;
-pub use print::{Added, Additions, Woven};
 pub use parser::{Outline, Reader, parse, parse_bytes, parse_linked};
+pub use print::{Added, Additions, Woven};
 pub use special::SpecialRegister;
 pub use types::{StateSpace, Type, TypeClass, Version, WORD};

@@ -317,7 +317,8 @@ impl Display for BodyText<'_> {
                 self.locations(located, upto, f)?;
                 located = located.max(upto);
                 let around = self.added.and_then(|added| added.around.get(index as usize));
-                let [before, behind] = around.map_or(["", ""], |around| around.each_ref().map(|text| &**text));
+                let [before, behind] =
+                    around.map_or(["", ""], |around| around.each_ref().map(|text| &**text));
                 f.write_str(before)?;
                 self.instruction(instruction, f)?;
                 f.write_str(behind)?;

@@ -43,10 +43,8 @@ fn access(
         (true, false) => "a write",
         (false, false) => "a read",
     };
-    let by = thread.map_or_else(
-        || "another kernel".to_owned(),
-        |(block, thread)| extent.told(block.into(), thread),
-    );
+    let by = thread
+        .map_or_else(|| "another kernel".to_owned(), |(block, thread)| extent.told(block.into(), thread));
     let Place { function, instruction, source, .. } = place.clone();
     let source = source.map(|(file, line, column)| findings::Source { file, line, column });
     findings::Side { label: label.to_owned(), what: format!("{what} by {by}"), function, instruction, source }

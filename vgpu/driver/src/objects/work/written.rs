@@ -123,7 +123,9 @@ mod tests {
 
     #[test]
     fn a_variables_line_is_that_of_the_finding() {
-        let found = finding(12, 1 << 20, 0, |_| Some("4 bytes into `a` of 400 bytes (declared at a:b.c:7)".to_owned()));
+        let found = finding(12, 1 << 20, 0, |_| {
+            Some("4 bytes into `a` of 400 bytes (declared at a:b.c:7)".to_owned())
+        });
         let declared = found.sides.last().and_then(|side| side.source.clone());
         assert_eq!(declared, Some(Source { file: "a:b.c".to_owned(), line: 7, column: 0 }));
         assert!(found.message.starts_with("12 bytes that nothing has written are copied back"), "{found}");
