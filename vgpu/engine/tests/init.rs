@@ -279,6 +279,11 @@ fn other_lanes() {
 }
 
 const FUNCTIONS: &str = "
+    .func (.param .b32 result) low(.param .b32 index) {
+        .reg .u32 %r, %n; .reg .u64 %at, %of; .local .align 4 .b8 own[132];
+        ld.param.u32 %n, [index]; mov.u64 %at, own; st.local.u32 [%at+4], 5; mul.wide.u32 %of, %n, 4;
+        add.u64 %of, %at, %of; ld.local.u32 %r, [%of]; st.param.u32 [result], %r; ret;
+    }
     .func (.param .b32 result) twice(.param .b32 value, .param .b64 unused) {
         .reg .u32 %r; ld.param.u32 %r, [value]; add.u32 %r, %r, %r; st.param.u32 [result], %r; ret;
     }
@@ -321,6 +326,8 @@ fn functions() {
         call.clone() + &call + &branch("%w")
     };
     wrong(&twice(2));
+    wrong(&twice(0).replace("frame", "low"));
+    right(&twice(1).replace("frame", "low"));
 }
 
 #[test]

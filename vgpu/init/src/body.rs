@@ -219,10 +219,7 @@ impl Weaver<'_> {
         let (Operand::Register(id), Some(size)) = (operands[0], self.value(operands[1])) else { return };
         let name = self.body.register_name(id);
         if self.bits(id) == 64 {
-            let rounded = self.scratch(64);
-            line!(self, "\tadd.u64 {rounded}, {size}, 7;");
-            line!(self, "\tand.b64 {rounded}, {rounded}, -8;");
-            self.poison(&name, &rounded);
+            self.poison(&name, &size);
         }
     }
 

@@ -318,11 +318,9 @@ impl Weaver<'_> {
                 for at in (0..size).step_by(step as usize) {
                     let at = at as i64 - LOCAL_SHADOW as i64;
                     line!(self, "\tst.local.u{} [{address}{at:+}], -1;", 8 * step);
-                    if at % 8 == 0 && step == 8 {
-                        line!(self, "\tst.local.u64 [{address}{:+}], 0;", at - LOCAL_SHADOW as i64);
-                    }
+                    line!(self, "\tst.local.u{} [{address}{:+}], 0;", 8 * step, at - LOCAL_SHADOW as i64);
                 }
-            } else if step == 8 {
+            } else {
                 self.poison(&address, &size.to_string());
             }
         }

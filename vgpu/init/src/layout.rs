@@ -29,8 +29,8 @@ pub(crate) const RESULT_ORIGIN: u64 = PARAMETER_ORIGINS + 8 * MOST_ORIGINS;
 
 const _: () = assert!(RESULT_ORIGIN + 8 <= OWN_START);
 
-/// Makes some of a thread's own memory undefined: its address, how many bytes, which are a multiple of 8 as the
-/// address is.
+/// Makes some of a thread's own memory undefined: its address, how many bytes. Words of four bytes that are not wholly
+/// in it stay as they are.
 pub(crate) const POISON: &str = "__gangway_init_poison";
 
 /// Functions that code which is woven in calls.
@@ -41,11 +41,14 @@ pub(crate) const HELPERS: &str = ".func __gangway_init_poison(.param .b64 start,
 	ld.param.u64 %at, [start];
 	ld.param.u64 %size, [size];
 	add.u64 %end, %at, %size;
+	and.b64 %end, %end, -4;
+	add.u64 %at, %at, 3;
+	and.b64 %at, %at, -4;
 	bra.uni TEST;
 NEXT:
-	st.local.u64 [%at-1048576], -1;
-	st.local.u64 [%at-2097152], 0;
-	add.u64 %at, %at, 8;
+	st.local.u32 [%at-1048576], -1;
+	st.local.u32 [%at-2097152], 0;
+	add.u64 %at, %at, 4;
 TEST:
 	setp.lt.u64 %more, %at, %end;
 	@%more bra NEXT;
