@@ -26,7 +26,7 @@ pub struct Check {
 }
 
 /// All checks.
-pub const CHECKS: [Check; 4] = [
+pub const CHECKS: [Check; 5] = [
     Check {
         name: "memory",
         found: ["wrong use of memory", "wrong uses of memory"],
@@ -46,6 +46,11 @@ pub const CHECKS: [Check; 4] = [
         name: "sync",
         found: ["wrong synchronization", "wrong synchronizations"],
         about: "Threads that wait for others which do not come, or come elsewhere",
+    },
+    Check {
+        name: "init",
+        found: ["use of what was not written", "uses of what was not written"],
+        about: "A branch, an address or the program's memory that depends on memory that nothing has written",
     },
 ];
 

@@ -135,8 +135,9 @@ pub struct Settings {
     /// Look for mistakes while the program runs
     ///
     /// CHECKS is a list with commas between: `memory` (accesses beside and behind what is mapped, new memory
-    /// that is read, and memory that is not freed), `map` (stale data: missing copies and updates), `race` (accesses of threads that nothing orders; on the virtual
-    /// GPU), or `all`.
+    /// that is read, and memory that is not freed), `map` (stale data: missing copies and updates), and on the virtual GPU
+    /// `race` (accesses of threads that nothing orders), `sync` (barriers that not all threads come to, and deadlocks)
+    /// and `init` (uses of what nothing has written), or `all`.
     #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "all",
           value_parser = checks::named)]
     pub check: Option<Checks>,

@@ -25,6 +25,8 @@ pub(crate) struct Device {
     pub check: bool,
     /// Whether every access is told of.
     pub watch: bool,
+    /// Whether programs are checked for uses of what nothing has written.
+    pub init: bool,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
@@ -52,9 +54,23 @@ impl Device {
             number,
             check,
             watch,
+            init: false,
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),
+        }
+    }
+
+    /// With programs that are checked for uses of what nothing has written.
+    #[must_use]
+    pub fn with_init(self, init: bool) -> Self {
+        Device { init: init && gangway_device_memory::shadow::enable().is_ok(), ..self }
+    }
+
+    /// The host may have written what it can.
+    pub fn before_launch(&self) {
+        if self.init {
+            gangway_device_memory::shadow::define_hosts();
         }
     }
 

@@ -62,13 +62,16 @@ pub struct Checks {
     pub map: bool,
     /// Barriers that not all come to, and what lanes wait for.
     pub sync: bool,
+    /// Uses of what nothing has written.
+    pub init: bool,
 }
 
 impl Checks {
-    pub const NONE: Self = Self { memory: false, race: false, map: false, sync: false };
+    pub const NONE: Self = Self { memory: false, race: false, map: false, sync: false, init: false };
     pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
     pub const RACE: Self = Self { race: true, ..Self::NONE };
     pub const SYNC: Self = Self { sync: true, ..Self::NONE };
+    pub const INIT: Self = Self { init: true, ..Self::NONE };
 }
 
 /// What runs kernels.
@@ -117,7 +120,8 @@ impl Engine {
         // Accesses that are watched go where they are checked.
         let checks = options.checks;
         let watch = checks.race || checks.map;
-        let device = Arc::new(Device::new(options.device, checks.memory || watch, watch, options.heap));
+        let device = Device::new(options.device, checks.memory || watch, watch, options.heap);
+        let device = Arc::new(device.with_init(checks.init));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let accesses = checks.map.then(Arc::default);
         let pool = Pool::new(device.clone(), options.workers);
@@ -196,10 +200,11 @@ impl Engine {
         past: Option<Arc<dyn Past>>,
     ) -> Result<(), Box<Fault>> {
         if self.options.execution == Execution::Interpreted {
-            self.races.iter().for_each(|races| races.lose());
+            self.lose();
             return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
+        self.device.before_launch();
         let races = self.races.as_ref().map(|device| Watched { device, past });
         let mut job = Job::new(launch, stack, workers, stop.clone(), races);
         job.accesses.clone_from(&self.accesses);
@@ -216,6 +221,7 @@ impl Engine {
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
         job.tell_sync(self.options.listeners);
+        job.tell_uses(self.options.listeners);
         job.ending.result()
     }
 
@@ -256,6 +262,14 @@ impl Engine {
         })
     }
 
+    /// A launch is not looked at.
+    fn lose(&self) {
+        self.races.iter().for_each(|races| races.lose());
+        if self.device.init {
+            gangway_device_memory::shadow::define_all();
+        }
+    }
+
     /// Runs a kernel that the compiler refuses.
     #[cold]
     fn fall_back(
@@ -265,7 +279,7 @@ impl Engine {
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
         let noted = fall_back::note(launch, refusal);
-        self.races.iter().for_each(|races| races.lose());
+        self.lose();
         match self.options.execution {
             Execution::Compiled | Execution::Interpreted => {
                 self.interpreter.launch(&self.device, launch, stop)

@@ -28,6 +28,7 @@
 //! | [`guard`] | copies of the host's memory that may go away meanwhile |
 //! | `unified` | accesses that only a device with unified memory takes |
 //! | `device` | memory of a device |
+//! | [`init`] | what is woven into programs that are checked for uses of what nothing has written |
 //! | `program` | a module in device memory |
 //! | `launch` | what a launch is asked for |
 //! | `fault` | how a kernel fails |
@@ -49,6 +50,7 @@ mod functions;
 mod generator;
 mod grants;
 pub mod guard;
+pub mod init;
 mod launch;
 mod load;
 pub mod lower;

@@ -17,6 +17,7 @@ use super::order::Order;
 use super::race;
 use super::room::Room;
 use super::sync::Found;
+use crate::init::Launched;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 
@@ -104,6 +105,18 @@ impl Job {
     /// Tells what has been found of threads that wait for each other, when all blocks have ended.
     pub fn tell_sync(&self, listeners: Listeners) {
         self.sync.iter().flat_map(Found::take).for_each(listeners.tell);
+    }
+
+    /// Tells the uses of what nothing has written, when all blocks have ended.
+    pub fn tell_uses(&self, listeners: Listeners) {
+        let Some(init) = self.program().init() else { return };
+        let launched = Launched {
+            kernel: self.kernel.name(),
+            shared: self.room.shared,
+            thread: &|block, thread| self.extent.told(block.into(), thread),
+            name: listeners.name,
+        };
+        init.found(&launched).into_iter().for_each(listeners.tell);
     }
 
     /// The next block that no worker has, and how many from there on the caller gets.

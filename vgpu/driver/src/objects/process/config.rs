@@ -51,7 +51,8 @@ fn checks(text: &str) -> Option<Checks> {
         "race" => Some(Checks { race: true, ..checks }),
         "map" => Some(Checks { map: true, ..checks }),
         "sync" => Some(Checks { sync: true, ..checks }),
-        "all" => Some(Checks { memory: true, race: true, map: true, sync: true }),
+        "init" => Some(Checks { init: true, ..checks }),
+        "all" => Some(Checks { memory: true, race: true, map: true, sync: true, init: true }),
         "none" | "0" => Some(checks),
         _ => None,
     })
@@ -287,7 +288,7 @@ mod tests {
     fn checks_are_a_list() {
         let (memory, race, none) = (Checks::MEMORY, Checks::RACE, Checks::NONE);
         let both = Checks { memory: true, ..race };
-        let all = Checks { map: true, sync: true, ..both };
+        let all = Checks { map: true, sync: true, init: true, ..both };
         for (text, wanted) in [
             ("memory", memory),
             ("race", race),
@@ -295,6 +296,7 @@ mod tests {
             ("all", all),
             ("map", Checks { map: true, ..none }),
             ("sync", Checks::SYNC),
+            ("init", Checks::INIT),
             ("none", none),
             ("0", none),
         ] {
