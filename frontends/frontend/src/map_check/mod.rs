@@ -42,6 +42,7 @@ pub(crate) fn start() {
     host_access::listen();
     // In the order in which they are taken elsewhere.
     extern "C" fn before() {
+        watch::READING.acquire();
         pages::hold();
         TRACKER.acquire();
         advice::hold();
@@ -50,6 +51,7 @@ pub(crate) fn start() {
         advice::let_go();
         TRACKER.release();
         pages::let_go();
+        watch::READING.release();
     }
     // SAFETY: functions without parameters, of a library that stays loaded.
     unsafe {

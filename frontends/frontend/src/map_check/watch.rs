@@ -1,6 +1,7 @@
 //! What the runtime does, told to the tracker.
 
 use super::advice::{self, Copied, Direction};
+use super::lock::Lock;
 use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
 use super::{accesses, contents, pages, told};
@@ -114,9 +115,12 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
     pages::close();
 }
 
+/// Taken while the storage of pairs is read, and while one leaves: its storage is freed behind that.
+pub static READING: Lock<()> = Lock::new(());
+
 fn unmap(device: i32, host: usize) {
     advice::over((host, device), false);
-    with(|tracker| tracker.ledger.unmap((host, device)));
+    READING.try_with(|()| with(|tracker| tracker.ledger.unmap((host, device))));
 }
 
 /// The part of a pair that a copy is about, if both its ends are that pair's.
@@ -298,7 +302,13 @@ fn begin_launch(number: i32) {
 }
 
 fn end_launch(number: i32, site: &Site, kernel: &str) {
-    let Some(device) = device(number) else { return };
+    if let Some(device) = device(number) {
+        READING.try_with(|()| see_launch(device, site, kernel));
+    }
+}
+
+fn see_launch(device: &'static Device, site: &Site, kernel: &str) {
+    let number = device.number();
     let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
     let origin = with(|tracker| tracker.places.add(Place::kernel(kernel, site))).unwrap_or_default();
     // What a kernel tells it tells exactly.
