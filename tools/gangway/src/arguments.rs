@@ -136,7 +136,7 @@ pub struct Settings {
     ///
     /// CHECKS is a list with commas between: `memory` (accesses beside and behind what is mapped, new memory
     /// that is read, and memory that is not freed), `map` (stale data: missing copies and updates), `race` (accesses of threads that nothing orders; on the virtual
-    /// GPU), or `all`.
+    /// GPU), `init` (uses of what nothing has written; on the virtual GPU), or `all`.
     #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "all",
           value_parser = checks::named)]
     pub check: Option<Checks>,

@@ -23,6 +23,8 @@ pub(crate) struct Device {
     number: u32,
     /// Whether every access is checked to the byte.
     pub check: bool,
+    /// Whether programs are checked for uses of what nothing has written.
+    pub init: bool,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
@@ -49,9 +51,23 @@ impl Device {
         Device {
             number,
             check,
+            init: false,
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),
+        }
+    }
+
+    /// With programs that are checked for uses of what nothing has written.
+    #[must_use]
+    pub fn with_init(self, init: bool) -> Self {
+        Device { init: init && gangway_device_memory::shadow::enable().is_ok(), ..self }
+    }
+
+    /// The host may have written what it can.
+    pub fn before_launch(&self) {
+        if self.init {
+            gangway_device_memory::shadow::define_hosts();
         }
     }
 

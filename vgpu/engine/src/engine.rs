@@ -60,12 +60,15 @@ pub struct Checks {
     pub race: bool,
     /// Accesses are noted, for those who ask after a kernel.
     pub map: bool,
+    /// Uses of what nothing has written.
+    pub init: bool,
 }
 
 impl Checks {
-    pub const NONE: Self = Self { memory: false, race: false, map: false };
+    pub const NONE: Self = Self { memory: false, race: false, map: false, init: false };
     pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
     pub const RACE: Self = Self { race: true, ..Self::NONE };
+    pub const INIT: Self = Self { init: true, ..Self::NONE };
 }
 
 /// What runs kernels.
@@ -113,8 +116,8 @@ impl Engine {
     pub fn new(options: Options) -> Arc<Self> {
         // Accesses that are watched go where they are checked.
         let checks = options.checks;
-        let device =
-            Arc::new(Device::new(options.device, checks.memory || checks.race || checks.map, options.heap));
+        let device = Device::new(options.device, checks.memory || checks.race || checks.map, options.heap);
+        let device = Arc::new(device.with_init(checks.init));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let accesses = checks.map.then(Arc::default);
         let pool = Pool::new(device.clone(), options.workers);
@@ -193,10 +196,11 @@ impl Engine {
         past: Option<Arc<dyn Past>>,
     ) -> Result<(), Box<Fault>> {
         if self.options.execution == Execution::Interpreted {
-            self.races.iter().for_each(|races| races.lose());
+            self.lose();
             return self.interpreter.launch(&self.device, launch, stop.as_deref());
         }
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
+        self.device.before_launch();
         let races = self.races.as_ref().map(|device| Watched { device, past });
         let mut job = Job::new(launch, stack, workers, stop.clone(), races);
         job.accesses.clone_from(&self.accesses);
@@ -211,6 +215,7 @@ impl Engine {
         }
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
+        job.tell_uses(self.options.listeners);
         job.ending.result()
     }
 
@@ -251,6 +256,14 @@ impl Engine {
         })
     }
 
+    /// A launch is not looked at.
+    fn lose(&self) {
+        self.races.iter().for_each(|races| races.lose());
+        if self.device.init {
+            gangway_device_memory::shadow::define_all();
+        }
+    }
+
     /// Runs a kernel that the compiler refuses.
     #[cold]
     fn fall_back(
@@ -260,7 +273,7 @@ impl Engine {
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
         let noted = fall_back::note(launch, refusal);
-        self.races.iter().for_each(|races| races.lose());
+        self.lose();
         match self.options.execution {
             Execution::Compiled | Execution::Interpreted => {
                 self.interpreter.launch(&self.device, launch, stop)

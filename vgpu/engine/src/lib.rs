@@ -27,6 +27,7 @@
 //! | [`guard`] | copies of the host's memory that may go away meanwhile |
 //! | `unified` | accesses that only a device with unified memory takes |
 //! | `device` | memory of a device |
+//! | [`init`] | what is woven into programs that are checked for uses of what nothing has written |
 //! | `program` | a module in device memory |
 //! | `launch` | what a launch is asked for |
 //! | `fault` | how a kernel fails |
@@ -47,6 +48,7 @@ mod frame;
 mod functions;
 mod generator;
 pub mod guard;
+pub mod init;
 mod launch;
 mod load;
 pub mod lower;

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
 use crate::functions::{CodeCache, Functions, Provided, Source};
+use crate::init::{self, Init};
 use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places};
 
 /// A loaded module. Dropping it frees its variables.
@@ -30,6 +31,8 @@ pub struct Program {
     /// Where variables of the device runtime are, device memory and offsets in shared memory: what is between
     /// its functions is not the program's.
     runtimes: Vec<Range<u64>>,
+    /// Where it is checked for uses of what nothing has written.
+    init: Option<Init>,
     /// Holds the variables' memory.
     _memory: Vec<Held>,
 }
@@ -67,6 +70,14 @@ impl Program {
         provided: Provided,
     ) -> Result<Self, LoadError> {
         gangway_ptx::check_sizes(&module).map_err(LoadError::TooLarge)?;
+        let mut watched = None;
+        let mut plain = None;
+        if device.init
+            && let Some((woven, uses)) = init::weave(&module)
+        {
+            plain = Some(Arc::new(std::mem::replace(&mut module, woven)));
+            watched = Some(uses);
+        }
         crate::analysis::leave_short_ways(&mut module);
         let module = Arc::new(module);
         let graph = Graph::new(&module);
@@ -129,7 +140,10 @@ impl Program {
             check: device.check,
             provided,
         };
-        let interpreted = gangway_interpreter::Program::placed(module.clone(), &places.placement);
+        let init = watched.zip(globals.get(gangway_init::RECORDS));
+        let init = init.map(|(uses, records)| Init::new(uses, records.address));
+        let interpreted =
+            gangway_interpreter::Program::placed(plain.unwrap_or_else(|| module.clone()), &places.placement);
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Ok(Program {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -143,6 +157,7 @@ impl Program {
             shared: places.placement.shared,
             device: device.clone(),
             runtimes,
+            init,
             _memory: memory,
         })
     }
@@ -158,6 +173,12 @@ impl Program {
     pub(crate) fn is_runtimes(&self, address: u64) -> bool {
         let behind = self.runtimes.partition_point(|range| range.start <= address);
         behind.checked_sub(1).is_some_and(|before| self.runtimes[before].contains(&address))
+    }
+
+    /// Where it is checked for uses of what nothing has written.
+    #[must_use]
+    pub(crate) fn init(&self) -> Option<&Init> {
+        self.init.as_ref()
     }
 
     #[must_use]

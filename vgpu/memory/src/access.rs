@@ -6,6 +6,7 @@ use crate::hold::Hold;
 use crate::is_device_address;
 use crate::records::{AllocationKind, State};
 use crate::reserve::pointer;
+use crate::shadow;
 use crate::space::Space;
 
 impl Space {
@@ -82,6 +83,7 @@ impl Space {
         let to = pointer(self.host_address(address));
         // SAFETY: as in `read`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        shadow::define(address, bytes.len() as u64);
         Ok(())
     }
 

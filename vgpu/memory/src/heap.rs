@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::poison;
 use crate::records::AllocationKind;
 use crate::reserve::PAGE;
+use crate::shadow;
 use crate::space::{Request, Space};
 
 /// Memory that kernels allocate from. Dropping it frees all of it.
@@ -41,6 +42,7 @@ impl DeviceHeap {
             // SAFETY: the block is inside the heap's memory, and nothing knows of it yet.
             unsafe { poison::fill(address, size) };
         }
+        shadow::undefine(address, size);
         Some(address)
     }
 

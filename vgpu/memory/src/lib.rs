@@ -38,6 +38,7 @@
 //! | `distance` | how far an address is from memory, in words |
 //! | `reserve` | the calls to the operating system |
 //! | `poison` | what new memory holds in check mode |
+//! | [`shadow`] | which bytes have been written |
 //! | `records` | what is known about each allocation |
 //! | `classes` | slots of addresses, by their size |
 //! | `host` | registered host memory |
@@ -65,6 +66,7 @@ mod leaks;
 mod poison;
 mod records;
 mod reserve;
+pub mod shadow;
 mod space;
 
 pub use blocks::Block;
@@ -83,6 +85,11 @@ pub use space::{MAX_DEVICES, Request, Space};
 pub const BASE: u64 = 1 << 45;
 /// The length of the range in bytes.
 pub const SIZE: u64 = 1 << 42;
+/// What is reserved begins here: the [`shadow`]s of the range lie below it. Kernels may use them as if they were device
+/// memory; they cannot be accessed unless they are there.
+pub const FIRST: u64 = BASE - 3 * SIZE;
+/// The length of the range and of what lies below it.
+pub const REACH: u64 = BASE + SIZE - FIRST;
 /// The last part of the range holds no memory: addresses there stand for other things.
 pub const WINDOWS: u64 = BASE + SIZE - (1 << 36);
 /// Generic addresses of local memory, the lane's own: the same in every lane.
@@ -105,5 +112,5 @@ pub const fn is_device_address(address: u64) -> bool {
     address & !(SIZE - 1) == BASE
 }
 
-const _: () = assert!(BASE.is_multiple_of(SIZE) && SIZE.is_power_of_two());
+const _: () = assert!(BASE.is_multiple_of(SIZE) && SIZE.is_power_of_two() && REACH.is_power_of_two());
 const _: () = assert!(SHARED_WINDOW + SHARED_SIZE <= BASE + SIZE && FUNCTIONS + (1 << 32) <= SHARED_WINDOW);

@@ -8,15 +8,15 @@ use rustix::mm::{
     Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect, mremap_fixed,
 };
 
-use crate::{BASE, SIZE};
+use crate::{BASE, FIRST, SIZE};
 
 /// Constants are mapped twice: where kernels read them, and this much further on, where the host
 /// writes them. A change of protection for each write would let kernels write meanwhile.
 pub(crate) const MIRROR: u64 = SIZE;
-/// What is reserved: the range, and its mirror.
-const RESERVED: usize = 2 * SIZE as usize;
-/// Behind both.
-pub(crate) const END: u64 = BASE + RESERVED as u64;
+/// Behind the range and its mirror.
+pub(crate) const END: u64 = BASE + 2 * SIZE;
+/// What is reserved: both, and what lies below for shadows.
+const RESERVED: usize = (END - FIRST) as usize;
 
 /// The unit of protection.
 pub(crate) const PAGE: u64 = 4096;
@@ -28,13 +28,13 @@ pub(crate) fn pointer<T>(address: u64) -> *mut T {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// Takes the whole range and its mirror, without access to any of it.
+/// Takes the whole range with its shadows and its mirror, without access to any of it.
 pub(crate) fn reserve() -> Result<(), String> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
     // SAFETY: FIXED_NOREPLACE replaces no mapping of anybody else.
-    let mapped = unsafe { mmap_anonymous(pointer(BASE), RESERVED, ProtFlags::empty(), flags) };
+    let mapped = unsafe { mmap_anonymous(pointer(FIRST), RESERVED, ProtFlags::empty(), flags) };
     match mapped {
-        Ok(at) if at.addr() as u64 == BASE => {
+        Ok(at) if at.addr() as u64 == FIRST => {
             at.expose_provenance();
             Ok(())
         }

@@ -13,7 +13,7 @@ use crate::host::HostRanges;
 use crate::poison;
 use crate::records::{Allocation, AllocationKind, EXTENT, EXTENTS, Records, Retired, State};
 use crate::reserve::{self, HUGE, PAGE};
-use crate::{NULL_ZONE, is_device_address};
+use crate::{NULL_ZONE, is_device_address, shadow};
 
 /// Devices are numbered from 0 to one less.
 pub const MAX_DEVICES: usize = 64;
@@ -156,6 +156,9 @@ impl Space {
             // SAFETY: the pages were just opened, and nothing knows of them.
             unsafe { poison::fill(address, request.size) };
         }
+        if shadow::is_enabled() {
+            Self::shade(address, request);
+        }
         let allocation = Allocation {
             address,
             size: request.size,
@@ -168,6 +171,22 @@ impl Space {
         let record = self.records.record(slot.place).expect("a slot that was taken has a record");
         record.publish(&allocation, name);
         Ok(address)
+    }
+
+    /// Says what of new memory is defined.
+    fn shade(address: u64, request: &Request<'_>) {
+        match request.kind {
+            AllocationKind::Device => shadow::undefine(address, request.size),
+            // Whoever divides the others knows. Variables have initial values.
+            AllocationKind::Constant
+            | AllocationKind::Module
+            | AllocationKind::Arena
+            | AllocationKind::Heap => shadow::define(address, request.size),
+            AllocationKind::Pinned | AllocationKind::Managed => {
+                shadow::define(address, request.size);
+                shadow::note_hosts(address, request.size, true);
+            }
+        }
     }
 
     /// Takes a slot and opens some of its pages; where they begin.
@@ -223,6 +242,8 @@ impl Space {
     /// Gives what was freed back to the system. There is no holder.
     pub(crate) fn take_away(&self, place: (usize, u32), allocation: &Allocation) {
         let slot = self.slot(place);
+        shadow::define(allocation.address, allocation.size);
+        shadow::note_hosts(allocation.address, allocation.size, false);
         let given_back = match allocation.kind {
             // On failure its pages are mapped twice still: no other allocation can have them.
             AllocationKind::Constant => reserve::close_constant(slot.start, slot.length, slot.dense).is_ok(),
@@ -435,7 +456,7 @@ const END_OF_HOST: u64 = 1 << 47;
 
 /// The range in which an address may be one of the host's: below the reserved addresses, or above.
 fn window_of_host(address: u64) -> Option<(u64, u64)> {
-    let ranges = [(NULL_ZONE, crate::BASE), (reserve::END, END_OF_HOST)];
+    let ranges = [(NULL_ZONE, crate::FIRST), (reserve::END, END_OF_HOST)];
     let (start, end) = ranges.into_iter().find(|&(start, end)| (start..end).contains(&address))?;
     Some((start, end - start))
 }

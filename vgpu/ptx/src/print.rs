@@ -13,8 +13,42 @@ use crate::ir::{
 use crate::op::Op;
 use crate::types::{StateSpace, Type};
 
+/// What is woven into a module's text: code that watches what its own code does.
+#[derive(Clone, Debug, Default)]
+pub struct Additions {
+    /// Behind the module's variables.
+    pub declarations: String,
+    /// By function; those without a body have none.
+    pub functions: Vec<Added>,
+}
+
+/// What is woven into a function.
+#[derive(Clone, Debug, Default)]
+pub struct Added {
+    /// At the beginning of the body: declarations, then instructions that run when it is entered.
+    pub entry: String,
+    /// By instruction: what comes before it and behind it.
+    pub around: Vec<[String; 2]>,
+}
+
+/// A module with what is woven into it, as text that can be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Woven<'a>(pub &'a Module, pub &'a Additions);
+
 impl Display for Module {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.text(None, f)
+    }
+}
+
+impl Display for Woven<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.text(Some(self.1), f)
+    }
+}
+
+impl Module {
+    fn text(&self, additions: Option<&Additions>, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, ".version {}", self.version)?;
         write!(f, ".target sm_{}", self.target.processor)?;
         if let Some(suffix) = self.target.suffix {
@@ -53,12 +87,16 @@ impl Display for Module {
             Declaration(self, None, variable).fmt(f)?;
             writeln!(f, ";")?;
         }
-        for function in &self.functions {
+        if let Some(additions) = additions {
+            f.write_str(&additions.declarations)?;
+        }
+        for (index, function) in self.functions.iter().enumerate() {
             if let Some(body) = &function.body {
                 writeln!(f)?;
                 Signature(function).fmt(f)?;
                 writeln!(f, "\n{{")?;
-                BodyText { module: self, function, body }.fmt(f)?;
+                let added = additions.and_then(|additions| additions.functions.get(index));
+                BodyText { module: self, function, body, added }.fmt(f)?;
                 writeln!(f, "}}")?;
             }
         }
@@ -222,6 +260,7 @@ struct BodyText<'a> {
     module: &'a Module,
     function: &'a Function,
     body: &'a Body,
+    added: Option<&'a Added>,
 }
 
 impl Display for BodyText<'_> {
@@ -264,6 +303,9 @@ impl Display for BodyText<'_> {
             }
             writeln!(f, ";")?;
         }
+        if let Some(added) = self.added {
+            f.write_str(&added.entry)?;
+        }
         let mut located = 0;
         for block in &body.blocks {
             if let Some(label) = &block.label {
@@ -274,7 +316,12 @@ impl Display for BodyText<'_> {
                 let upto = instruction.location.map_or(0, |location| location.index() + 1);
                 self.locations(located, upto, f)?;
                 located = located.max(upto);
+                let around = self.added.and_then(|added| added.around.get(index as usize));
+                let [before, behind] =
+                    around.map_or(["", ""], |around| around.each_ref().map(|text| &**text));
+                f.write_str(before)?;
                 self.instruction(instruction, f)?;
+                f.write_str(behind)?;
             }
         }
         self.locations(located, body.locations.len(), f)

@@ -1,5 +1,6 @@
 //! A block that runs: its warps, which of them goes next, and what became of it.
 
+use gangway_device_memory::shadow;
 use gangway_interpreter::FaultKind;
 use gangway_ptx::meaning::Barrier;
 use gangway_ptx::{Meaning, Opcode};
@@ -110,6 +111,7 @@ impl Block {
         // At the end of the memory, so that what runs over it comes to pages without access.
         let shared = self.shared.as_ref().map_or(0, |held| held.address + self.capacity);
         let shared = shared - job.room.shared.next_multiple_of(256);
+        shadow::undefine(shared, job.room.undefined);
         // Warps that never give way need no fibers of their own.
         let together = job.order.on_a_fiber(self.warps);
         let first = self.slots[..self.warps].iter_mut().step_by(together);

@@ -54,6 +54,13 @@ impl Extent {
         [number % width, number / width % height, number / (width * height)]
     }
 
+    /// A thread of a block in words, by their numbers.
+    #[must_use]
+    pub fn told(&self, block: u64, thread: u32) -> String {
+        let ([a, b, c], [x, y, z]) = (self.place(block), self.thread(thread));
+        format!("thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
+    }
+
     /// The place in the grid of a block with this number.
     #[must_use]
     pub fn place(&self, number: u64) -> [u32; 3] {

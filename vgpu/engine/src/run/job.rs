@@ -16,6 +16,7 @@ use super::kernel::LaunchedKernel;
 use super::order::Order;
 use super::race;
 use super::room::Room;
+use crate::init::Launched;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 
@@ -95,6 +96,18 @@ impl Job {
         for finding in self.races.iter().flat_map(|races| races.end()) {
             (listeners.tell)(race::told(&finding, &self.extent, listeners.name));
         }
+    }
+
+    /// Tells the uses of what nothing has written, when all blocks have ended.
+    pub fn tell_uses(&self, listeners: Listeners) {
+        let Some(init) = self.program().init() else { return };
+        let launched = Launched {
+            kernel: self.kernel.name(),
+            shared: self.room.shared,
+            thread: &|block, thread| self.extent.told(block.into(), thread),
+            name: listeners.name,
+        };
+        init.found(&launched).into_iter().for_each(listeners.tell);
     }
 
     /// The next block that no worker has, and how many from there on the caller gets.

@@ -53,10 +53,7 @@ fn access(
     };
     let by = match (place.copy, thread) {
         (Some(copy), _) => copy.to_owned(),
-        (None, Some((block, thread))) => {
-            let ([a, b, c], [x, y, z]) = (extent.place((*block).into()), extent.thread(*thread));
-            format!("thread ({x}, {y}, {z}) of block ({a}, {b}, {c})")
-        }
+        (None, Some((block, thread))) => extent.told((*block).into(), *thread),
         (None, None) => format!("kernel '{}'", place.kernel),
     };
     let Place { function, instruction, source, .. } = place.clone();

@@ -2,7 +2,7 @@
 
 use gangway_ptx::WORD;
 
-use super::local;
+use super::local::{self, LOCAL_START};
 use crate::device::Held;
 use crate::launch::KernelLaunch;
 
@@ -15,6 +15,10 @@ pub(crate) struct Room {
     pub shared: u64,
     /// How far the local memory of lanes is apart.
     pub local_stride: u64,
+    /// Where the local memory of a lane begins to be used.
+    pub local_start: u64,
+    /// Bytes of shared memory that nothing has written when a block starts, where that matters.
+    pub undefined: u64,
     /// For cooperative groups; only cooperative launches have it.
     pub workspace: Option<Held>,
 }
@@ -24,11 +28,16 @@ impl Room {
     #[must_use]
     pub fn of(launch: &KernelLaunch<'_>, stack: u64) -> Self {
         let local = launch.program.describe(launch.kernel).local;
+        let shared = (launch.program.shared() + u64::from(launch.shared)).next_multiple_of(WORD);
+        let init = launch.program.init().is_some();
+        let own = if init { gangway_init::OWN_START } else { 0 };
         Room {
             parameters: launch.parameters.into(),
             dynamic_shared: launch.shared,
-            shared: (launch.program.shared() + u64::from(launch.shared)).next_multiple_of(WORD),
-            local_stride: local::stride(stack.max(local.into())),
+            shared,
+            local_stride: local::stride(stack.max(local.into()) + own),
+            local_start: own + LOCAL_START,
+            undefined: if init { shared } else { 0 },
             workspace: None,
         }
     }

@@ -8,13 +8,13 @@ use std::ops::Range;
 use std::ptr::{self, NonNull};
 
 use corosensei::CoroutineResult;
-use gangway_device_memory::Space;
+use gangway_device_memory::{Space, shadow};
 use gangway_interpreter::FaultKind;
 
 use super::barriers::Barriers;
 use super::fiber::{End, Fiber, FiberStack, FiberYielder, Pause, RESERVE};
 use super::job::Job;
-use super::local::{LOCAL_START, LocalMemory};
+use super::local::LocalMemory;
 use super::trap::{self, Running};
 use super::warp::WarpHost;
 use crate::abi::{ALL, Converged, Flavour, LANES, Masked, Warp};
@@ -74,6 +74,7 @@ impl Part {
             for number in 0..self.blocks {
                 if number > 0 {
                     block = job.extent.after(block);
+                    shadow::undefine(self.shared, job.room.undefined);
                 }
                 for &Member { host, warp } in members {
                     // SAFETY: as above.
@@ -103,7 +104,7 @@ fn prepare(host: &WarpHost, warp: &mut Warp, block: [u32; 3], shared: u64, worke
     warp.shared = ptr::with_exposed_provenance_mut(shared as usize);
     warp.worker = worker;
     warp.exited = missing;
-    warp.local_top = LOCAL_START;
+    warp.local_top = host.job().room.local_start;
     warp.fuel = host.time.ration();
     warp.carry = 0;
     (warp.spins, warp.rations, warp.spent_at, warp.spent_in) = (0, 0, 0, 0);

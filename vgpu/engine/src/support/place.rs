@@ -1,7 +1,7 @@
 //! Where an access leads to, and whether it may.
 
 use gangway_device_memory::{
-    BASE, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS, is_device_address,
+    BASE, FIRST, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS, is_device_address,
 };
 use gangway_interpreter::FaultKind;
 use gangway_simt::Space as Named;
@@ -157,7 +157,8 @@ pub(super) fn place(
         Space::Generic | Space::Global => {
             let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
             let own = warp.shared as u64;
-            if access.check && !(own..own + warp.shared_size).contains(&address) {
+            let is_shadow = (FIRST..BASE).contains(&address);
+            if access.check && !is_shadow && !(own..own + warp.shared_size).contains(&address) {
                 let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
                 // Code for atomic operations on one or two bytes uses the word that they are in, and leaves what is
                 // behind an allocation's end as it is.
@@ -173,7 +174,7 @@ pub(super) fn place(
                 return Ok(pointer);
             }
             // What is in the range and not allocated raises a signal.
-            let inside = address.wrapping_sub(BASE) < WINDOWS - BASE;
+            let inside = address.wrapping_sub(FIRST) < WINDOWS - FIRST;
             let host = || DeviceMemory::get().is_ok_and(|memory| warp.windows.find(memory, address, size));
             if inside || warp.windows.cover(address, size) || host() { Ok(pointer) } else { Err(outside()) }
         }

@@ -1,7 +1,7 @@
 //! Where the accesses of all lanes go, found without a branch per lane. This is the common case
 //! of accesses whose addresses have no shape.
 
-use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, WINDOWS};
+use gangway_device_memory::{FIRST, LOCAL_SIZE, LOCAL_WINDOW, WINDOWS};
 
 use super::place::{Access, FIRST_LOCAL, Space, narrow_address};
 use crate::abi::{ALL, LANES, Lanes64, Warp};
@@ -70,7 +70,7 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
             (own(warp, &addresses, 0, top.saturating_sub(size), &mut seen), false)
         }
         Space::Generic | Space::Global => {
-            addresses.iter().for_each(|&address| seen.add(address, BASE, WINDOWS - size));
+            addresses.iter().for_each(|&address| seen.add(address, FIRST, WINDOWS - size));
             if !seen.wrong(size) {
                 let (start, length) = (warp.shared as u64, warp.shared_size);
                 let inside = |address: u64| address.wrapping_sub(start) < length;
@@ -82,7 +82,7 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
                 seen = Seen::default();
                 (own(warp, addresses, LOCAL_WINDOW, top.saturating_sub(size), &mut seen), false)
             } else {
-                let inside = |address: u64| address.wrapping_sub(BASE) <= WINDOWS - BASE - size;
+                let inside = |address: u64| address.wrapping_sub(FIRST) <= WINDOWS - FIRST - size;
                 let fine = |&address: &u64| {
                     address.is_multiple_of(size) && (inside(address) || warp.windows.cover(address, size))
                 };

@@ -8,7 +8,7 @@ pub mod names;
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
-use gangway_engine::{CodeCache, Engine, Execution, Options};
+use gangway_engine::{Checks, CodeCache, Engine, Execution, Options};
 
 use self::attribute::Limits;
 use crate::abi::{CUdevice, Result, Status};
@@ -52,6 +52,8 @@ impl Device {
             }
             if config.check.race {
                 gangway_streams::watch();
+            }
+            if config.check.race || config.check.init {
                 findings::watch();
             }
             if config.check.memory {
@@ -130,14 +132,14 @@ impl Device {
     /// Whether accesses are told by the variables that they are of.
     #[must_use]
     pub fn tells_names(&self) -> bool {
-        self.config.check.race
+        self.config.check.race || self.config.check.init
     }
 
     /// Whether kernels' accesses are checked to the byte, for whatever: each variable is to have memory of its own, and
     /// what has been freed is nobody's.
     #[must_use]
     pub fn checks_accesses(&self) -> bool {
-        self.config.check.memory || self.config.check.race || self.config.check.map
+        self.config.check != Checks::NONE
     }
 
     /// Where accesses of its kernels are noted, if they are.

@@ -50,7 +50,8 @@ fn checks(text: &str) -> Option<Checks> {
         "memory" => Some(Checks { memory: true, ..checks }),
         "race" => Some(Checks { race: true, ..checks }),
         "map" => Some(Checks { map: true, ..checks }),
-        "all" => Some(Checks { memory: true, race: true, map: true }),
+        "init" => Some(Checks { init: true, ..checks }),
+        "all" => Some(Checks { memory: true, race: true, map: true, init: true }),
         "none" | "0" => Some(checks),
         _ => None,
     })
@@ -286,13 +287,14 @@ mod tests {
     fn checks_are_a_list() {
         let (memory, race, none) = (Checks::MEMORY, Checks::RACE, Checks::NONE);
         let both = Checks { memory: true, ..race };
-        let all = Checks { map: true, ..both };
+        let all = Checks { map: true, init: true, ..both };
         for (text, wanted) in [
             ("memory", memory),
             ("race", race),
             ("race, memory", both),
             ("all", all),
             ("map", Checks { map: true, ..none }),
+            ("init", Checks::INIT),
             ("none", none),
             ("0", none),
         ] {

@@ -12,7 +12,7 @@ use gangway_engine::{Transfer, guard};
 use gangway_streams::{Failure, Outcome, Payload};
 use gangway_trace::{Kind, Span};
 
-use super::{MemoryWork, watched};
+use super::{MemoryWork, watched, written};
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::device::Device;
@@ -130,11 +130,15 @@ impl Copy {
         let may_fault = !(is_device_address(to.address) && is_device_address(from.address));
         // Both, since two views of the same pages would not be seen to overlap.
         (to.address, from.address) = (memory::host_address(to.address), memory::host_address(from.address));
+        // From there to the addresses that the program knows.
+        let named = [self.to.address.wrapping_sub(to.address), self.from.address.wrapping_sub(from.address)];
         let whole = |side: Side| {
             (extent.height == 1 || side.pitch == extent.width)
                 && (extent.depth == 1 || side.slice == extent.width * extent.height)
         };
         let copy = |to_address: u64, from_address: u64, length: usize| {
+            let as_named = [to_address.wrapping_add(named[0]), from_address.wrapping_add(named[1])];
+            written::copied(as_named[0], as_named[1], length as u64);
             let (into, out_of) = (to_address as *mut u8, from_address as *const u8);
             // SAFETY: device memory is allocated and held; host memory is the program's, which
             // promises that this may use it. Ranges may overlap.

@@ -5,7 +5,7 @@ use gangway_engine::{Transfer, guard};
 use gangway_streams::{Failure, Outcome, Payload};
 use gangway_trace::{Kind, Span};
 
-use super::{MemoryWork, watched};
+use super::{MemoryWork, watched, written};
 use crate::abi::number::node_type;
 use crate::abi::{Result, Status};
 use crate::objects::device::Device;
@@ -73,6 +73,9 @@ impl Fill {
     fn fill_device(&self) {
         let bytes = self.value.to_ne_bytes();
         let same = bytes[..self.element].iter().all(|&byte| byte == bytes[0]);
+        for start in self.rows_from(self.address) {
+            written::filled(start as u64, (self.width * self.element) as u64);
+        }
         for start in self.rows_from(memory::host_address(self.address)) {
             // SAFETY: all of it is allocated, aligned and held; other threads access it only by
             // races that the program has made.

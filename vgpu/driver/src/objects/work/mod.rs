@@ -6,6 +6,7 @@ pub mod host_function;
 pub mod launch;
 pub mod memory_operation;
 mod watched;
+mod written;
 
 use gangway_streams::Payload;
 

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64X2;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
-use gangway_device_memory::{BASE, SIZE, WINDOWS};
+use gangway_device_memory::{FIRST, REACH, WINDOWS};
 use gangway_simt::{Access, Address, Space};
 
 use crate::abi::LANES;
@@ -226,9 +226,9 @@ impl Emitter<'_, '_> {
         offsets: &RangeInclusive<i64>,
         bytes: i64,
     ) -> Value {
-        let above = |offset: i64| (offset as u64).wrapping_sub(BASE);
+        let above = |offset: i64| (offset as u64).wrapping_sub(FIRST);
         let least = constant(&mut self.builder, I64X2, above(*offsets.start()));
-        let beyond = BASE + SIZE - WINDOWS;
+        let beyond = FIRST + REACH - WINDOWS;
         let most = constant(&mut self.builder, I64X2, above(*offsets.end()).wrapping_add(beyond));
         let mut all = None;
         for (index, &address) in addresses.iter().enumerate() {
@@ -243,7 +243,7 @@ impl Emitter<'_, '_> {
         let all = all.unwrap_or_else(|| unreachable!("a warp has lanes"));
         let (even, odd) = (self.builder.ins().extractlane(all, 0), self.builder.ins().extractlane(all, 1));
         let all = self.builder.ins().bor(even, odd);
-        let allowed = (SIZE - 1) & !(bytes as u64 - 1);
+        let allowed = (REACH - 1) & !(bytes as u64 - 1);
         let others = self.builder.ins().band_imm_s(all, !allowed as i64);
         let wrong = self.builder.ins().icmp_imm_s(IntCC::NotEqual, others, 0);
         let (first, last) = (self.pointer(addresses, 0), self.pointer(addresses, LANES - 1));
