@@ -173,12 +173,12 @@ fn sums_spread_upwards() {
 #[test]
 fn parts_of_vectors() {
     let with = |used: &str| {
-        format!("st.global.u32 [%in+4], %i; ld.global.v2.u32 {{%v, %w}}, [%in];") + &branch(used)
+        "st.global.u32 [%in+4], %i; ld.global.v2.u32 {%v, %w}, [%in];".to_owned() + &branch(used)
     };
     wrong(&with("%v"));
     right(&with("%w"));
     let packed = |used: &str| {
-        format!("st.global.u32 [%in+4], %i; ld.global.u64 %a, [%in]; mov.b64 {{%v, %w}}, %a;") + &branch(used)
+        "st.global.u32 [%in+4], %i; ld.global.u64 %a, [%in]; mov.b64 {%v, %w}, %a;".to_owned() + &branch(used)
     };
     wrong(&packed("%v"));
     right(&packed("%w"));

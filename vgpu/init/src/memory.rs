@@ -3,48 +3,11 @@
 use gangway_device_memory::shadow::{NOTHING, NOWHERE, SHADOW};
 use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, SIZE};
 use gangway_ptx::meaning::{Atomic, AtomicOperation, Matrix, MemoryAccess};
-use gangway_ptx::{Base, Operand, RegisterId, StateSpace, Symbol, Type};
+use gangway_ptx::{Base, Operand, StateSpace, Symbol, Type};
 
 use crate::layout::{LOCAL_SHADOW, OWN_NOTHING, OWN_NOWHERE, POISON};
 use crate::place::UseKind;
-use crate::weaver::{Shade, Weaver, line};
-
-/// What has been found out of a register as the base of addresses in a space.
-#[derive(Clone, Debug)]
-pub(crate) struct Known {
-    space: StateSpace,
-    register: RegisterId,
-    target: Target,
-}
-
-/// Where the shadow of an access is.
-#[derive(Clone, Debug)]
-pub(crate) struct Target {
-    /// The space of the shadow, as a modifier.
-    space: &'static str,
-    /// The shadow's address is this and the offset; where there is no shadow, it reads as zero.
-    load: String,
-    /// The same for stores, which are ignored where there is no shadow.
-    store: String,
-    /// From the shadow to the origin of the same eight bytes: a register or a number.
-    distance: String,
-    /// The generic address of the access is this and both offsets.
-    address: String,
-    window: u64,
-    offset: i64,
-}
-
-impl Known {
-    pub fn is_of(&self, register: RegisterId) -> bool {
-        self.register == register
-    }
-}
-
-impl Target {
-    pub fn at(self, offset: i64) -> Self {
-        Self { offset, ..self }
-    }
-}
+use crate::weaver::{Known, Shade, Target, Weaver, line};
 
 /// Offsets that are added to addresses that are none, which stay where nothing is.
 const MOST_OFFSET: i64 = 1 << 30;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gangway_device_memory::SIZE;
-use gangway_ptx::{Body, Function, Guard, Instruction, Module, Operand, RegisterId, Type};
+use gangway_ptx::{Body, Function, Guard, Instruction, Module, Operand, RegisterId, StateSpace, Type};
 
 use crate::flow::Flow;
 use crate::place::{Read, Use, UseKind, is_runtimes, place};
@@ -24,6 +24,43 @@ pub(crate) struct Shade {
     pub origin: String,
     /// 1 for a predicate.
     pub bits: u32,
+}
+
+/// What has been found out of a register as the base of addresses in a space.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub space: StateSpace,
+    pub register: RegisterId,
+    pub target: Target,
+}
+
+/// Where the shadow of an access is.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// The space of the shadow, as a modifier.
+    pub space: &'static str,
+    /// The shadow's address is this and the offset; where there is no shadow, it reads as zero.
+    pub load: String,
+    /// The same for stores, which are ignored where there is no shadow.
+    pub store: String,
+    /// From the shadow to the origin of the same eight bytes: a register or a number.
+    pub distance: String,
+    /// The generic address of the access is this and both offsets.
+    pub address: String,
+    pub window: u64,
+    pub offset: i64,
+}
+
+impl Known {
+    pub fn is_of(&self, register: RegisterId) -> bool {
+        self.register == register
+    }
+}
+
+impl Target {
+    pub fn at(self, offset: i64) -> Self {
+        Self { offset, ..self }
+    }
 }
 
 /// Registers that are woven in, by their size.
@@ -53,7 +90,7 @@ pub(crate) struct Weaver<'a> {
     /// The block and the thread are wanted.
     pub tells: bool,
     /// By space and base, what has been found out of addresses in this block.
-    pub addresses: Vec<crate::memory::Known>,
+    pub addresses: Vec<Known>,
     /// Parameters of calls whose shadows have been cleared since the last call.
     pub cleared: Vec<u32>,
 }
