@@ -26,7 +26,7 @@ pub struct Check {
 }
 
 /// All checks.
-pub const CHECKS: [Check; 3] = [
+pub const CHECKS: [Check; 4] = [
     Check {
         name: "memory",
         found: ["wrong use of memory", "wrong uses of memory"],
@@ -41,6 +41,11 @@ pub const CHECKS: [Check; 3] = [
         name: "race",
         found: ["race", "races"],
         about: "Accesses of two threads to one place, of which one writes, that nothing orders",
+    },
+    Check {
+        name: "sync",
+        found: ["wrong synchronization", "wrong synchronizations"],
+        about: "Threads that wait for others which do not come, or come elsewhere",
     },
 ];
 

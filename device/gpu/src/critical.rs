@@ -13,7 +13,7 @@ pub unsafe fn lock(word: *mut u32) {
     // SAFETY: as the caller says.
     let word = unsafe { AtomicU32::from_ptr(word) };
     while word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        target::sleep(50);
+        target::sleep(target::LOCK_SLEEP);
     }
     target::fence_device();
 }

@@ -169,7 +169,7 @@ pub unsafe extern "C" fn __kmpc_doacross_wait(_: *const Location, word: i32, ite
     // SAFETY: as the caller says.
     let Some((word, bit)) = (unsafe { Nest::bit(nest, iteration) }) else { return };
     while word.load(Ordering::Relaxed) & bit == 0 {
-        target::sleep(20);
+        target::sleep(target::TEAM_SLEEP);
     }
     target::fence_block();
 }

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn omp_test_nest_lock(lock: *mut NestLock) -> i32 {
 pub unsafe extern "C" fn omp_set_nest_lock(lock: *mut NestLock) {
     // SAFETY: as the caller says.
     while unsafe { omp_test_nest_lock(lock) } == 0 {
-        target::sleep(50);
+        target::sleep(target::LOCK_SLEEP);
     }
 }
 

@@ -58,7 +58,7 @@ pub extern "C" fn __kmpc_ordered(_: *const Location, word: i32) {
         if other == own || (reached != OUTSIDE && reached >= turn) {
             other += 1;
         } else {
-            target::sleep(20);
+            target::sleep(target::TEAM_SLEEP);
         }
     }
     target::fence_block();

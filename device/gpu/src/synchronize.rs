@@ -77,7 +77,7 @@ fn meet(size: u32) {
         meetings.store(before.wrapping_add(1), Ordering::Relaxed);
     } else {
         while meetings.load(Ordering::Relaxed) == before {
-            target::sleep(20);
+            target::sleep(target::TEAM_SLEEP);
         }
     }
     target::fence_block();

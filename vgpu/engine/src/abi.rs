@@ -125,6 +125,8 @@ pub struct Warp {
     /// The frames in which lanes are, the youngest first.
     pub(crate) frames: *mut Frame,
     pub waiting: Waiting,
+    /// The frame pointer of the code that last called a helper in which warps wait.
+    pub called_in: u64,
     /// Where in the host's memory the warp has been.
     pub(crate) windows: Windows,
     /// Check mode: what it may access, until this counts on.
@@ -166,6 +168,25 @@ const _: () = {
 /// and results pass through. The compiler records the positions of calls, which is all
 /// that it has to do for it.
 macro_rules! helper {
+    ($entry:ident => $helper:path [frame]) => {
+        /// The entry of a helper in which warps wait, which also notes the frame of the function that calls: checks
+        /// find the functions on the way to it.
+        ///
+        /// # Safety
+        /// As for other helpers.
+        #[unsafe(naked)]
+        pub(crate) unsafe extern "C" fn $entry() {
+            core::arch::naked_asm!(
+                "mov rax, [rsp]",
+                "mov [rdi + {called_from}], rax",
+                "mov [rdi + {called_in}], rbp",
+                "jmp {helper}",
+                called_from = const core::mem::offset_of!($crate::abi::Warp, called_from),
+                called_in = const core::mem::offset_of!($crate::abi::Warp, called_in),
+                helper = sym $helper,
+            )
+        }
+    };
     ($entry:ident => $helper:path) => {
         /// The entry of the helper, to be called by compiled code only.
         ///

@@ -60,12 +60,15 @@ pub struct Checks {
     pub race: bool,
     /// Accesses are noted, for those who ask after a kernel.
     pub map: bool,
+    /// Barriers that not all come to, and what lanes wait for.
+    pub sync: bool,
 }
 
 impl Checks {
-    pub const NONE: Self = Self { memory: false, race: false, map: false };
+    pub const NONE: Self = Self { memory: false, race: false, map: false, sync: false };
     pub const MEMORY: Self = Self { memory: true, ..Self::NONE };
     pub const RACE: Self = Self { race: true, ..Self::NONE };
+    pub const SYNC: Self = Self { sync: true, ..Self::NONE };
 }
 
 /// What runs kernels.
@@ -200,6 +203,7 @@ impl Engine {
         let races = self.races.as_ref().map(|device| Watched { device, past });
         let mut job = Job::new(launch, stack, workers, stop.clone(), races);
         job.accesses.clone_from(&self.accesses);
+        job.sync = self.options.checks.sync.then(Default::default);
         if let Err(refusal) = job.compile() {
             return self.fall_back(launch, &refusal, stop.as_deref());
         }
@@ -211,6 +215,7 @@ impl Engine {
         }
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
+        job.tell_sync(self.options.listeners);
         job.ending.result()
     }
 

@@ -55,6 +55,8 @@ pub(crate) struct Frame {
     pub local_base: u64,
     /// What [`Warp::local_top`](crate::abi::Warp::local_top) was in the caller.
     pub saved_top: u64,
+    /// Where the function returns to, in frames that are linked: compiled code, or the engine's.
+    pub called_from: u64,
 }
 
 /// The offset of a field of the frame.

@@ -22,6 +22,12 @@ pub fn has_one_dimension() -> bool {
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 
+/// So many nanoseconds does a thread sleep between two looks at a lock, and where it waits for threads of its team. By
+/// these numbers, which nothing else sleeps, the virtual GPU's check of synchronization knows what loops wait for
+/// (`vgpu/engine/src/run/stand.rs`).
+pub const LOCK_SLEEP: u32 = 53;
+pub const TEAM_SLEEP: u32 = 29;
+
 /// A variable that each block has once, in shared memory. It has no value when a block starts.
 ///
 /// [`shared!`](crate::shared) declares one: the build moves what is in its section to the address

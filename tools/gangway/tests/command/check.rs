@@ -34,7 +34,7 @@ fn checks_are_asked_for_by_their_variables() {
         workshop.output(&[&["run"], options, &["--", "sh", "-c", line]].concat()).stdout.trim().to_owned()
     };
     assert_eq!(said(&["--check=race"]), "race race");
-    assert_eq!(said(&["--check"]), "memory,map,race memory,map,race");
+    assert_eq!(said(&["--check"]), "memory,map,race,sync memory,map,race,sync");
     workshop.write("known", "race:a.c\n");
     let known = std::fs::canonicalize(workshop.path("known")).unwrap();
     assert_eq!(said(&["--check=race", "--suppress", "known"]), format!("race race {}", known.display()));

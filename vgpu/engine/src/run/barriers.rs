@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use super::barrier::{Arrival, BARRIERS, Barrier};
 use super::job::Job;
+use super::meetings::Meetings;
 use super::watch::Watch;
 use crate::support::{Arrivals, Ticket};
 
@@ -20,6 +21,8 @@ pub(crate) struct Barriers {
     completed: Cell<bool>,
     /// Where the block is watched for races.
     watch: RefCell<Option<Box<Watch>>>,
+    /// Who has come to them, where that is checked.
+    meetings: RefCell<Option<Box<Meetings>>>,
 }
 
 impl Barriers {
@@ -39,6 +42,16 @@ impl Barriers {
             false => *watch = None,
             true => watch.get_or_insert_default().start(job, block),
         }
+        let mut meetings = self.meetings.borrow_mut();
+        match &job.sync {
+            None => *meetings = None,
+            Some(_) => meetings.get_or_insert_default().start(job, block),
+        }
+    }
+
+    /// What is told to who looks at meetings of the block's threads, if somebody does.
+    pub fn meetings<R>(&self, tell: impl FnOnce(&mut Meetings) -> R) -> Option<R> {
+        self.meetings.borrow_mut().as_mut().map(|meetings| tell(meetings))
     }
 
     /// What the watch of the block is told, if it is watched.
@@ -61,16 +74,19 @@ impl Barriers {
     }
 
     /// So many threads of a warp exit, of which the lanes `gone` are not there any more; barriers
-    /// may be complete by that.
-    pub fn exit(&self, warp: usize, gone: u32, threads: u32) {
+    /// may be complete by that. Which are, a bit each.
+    pub fn exit(&self, warp: usize, gone: u32, threads: u32) -> u32 {
         self.alive.set(self.alive.get() - threads);
+        let mut completed = 0;
         if self.used.get() {
-            for barrier in self.each.borrow_mut().iter_mut() {
-                if barrier.exit(warp, gone, self.alive.get()) {
-                    self.completed.set(true);
-                }
+            for (barrier, number) in self.each.borrow_mut().iter_mut().zip(0..) {
+                completed |= u32::from(barrier.exit(warp, gone, self.alive.get())) << number;
+            }
+            if completed != 0 {
+                self.completed.set(true);
             }
         }
+        completed
     }
 
     /// What came of a barrier that lanes wait for, if it is complete.

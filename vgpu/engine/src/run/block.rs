@@ -9,8 +9,12 @@ use super::job::Job;
 use super::pace::Pace;
 use super::report;
 use super::slot::{Member, Part, Slot, Step};
+use super::stand::{Stand, Waits};
+use super::sync::{Doing, Groups, Rule};
 use super::time::FUEL;
+use crate::abi::LANES;
 use crate::device::{Device, Held};
+use crate::fault::Place;
 
 /// What a round among the warps of a block came to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -148,7 +152,9 @@ impl Block {
                 }
                 Step::Failed => {
                     let warps = &self.slots[..self.warps];
-                    let failed = warps.iter().find(|slot| slot.has_failed()).unwrap_or(&warps[number]);
+                    let which = warps.iter().position(Slot::has_failed).unwrap_or(number);
+                    self.note_failure(job, which);
+                    let failed = &self.slots[which];
                     job.ending.fail(report::fault(device, job, failed));
                     round.failed = true;
                     return round;
@@ -222,8 +228,102 @@ impl Block {
         waiting && self.barriers.are_stuck(free) && !job.program().module().opcodes.iter().any(arrives)
     }
 
+    /// Whether all its warps wait: at barriers, or in loops of a device runtime when they gave way.
+    #[must_use]
+    pub fn only_waits(&self, job: &Job) -> bool {
+        let waits = |slot: &Slot| {
+            // SAFETY: the fiber does not run.
+            let warp = unsafe { &*slot.warp() };
+            let module = job.program().module();
+            slot.host().wait.is_for_block()
+                || Stand::new(job, warp, true).is_some_and(|stand| stand.waits(module).is_some())
+        };
+        self.slots[..self.warps].iter().filter(|slot| !slot.done).all(waits)
+    }
+
+    /// Where the threads of some of its warps are and what they do, where that is checked.
+    fn stands(&self, job: &Job, warps: impl Fn(usize) -> bool) -> Groups {
+        let mut groups = Groups::default();
+        let mut add = |doing, place, warp: usize, lanes: u32| {
+            if warps(warp) && lanes != 0 {
+                groups.add(doing, place, warp, lanes);
+            }
+        };
+        let mut waiting = vec![0; self.warps];
+        self.barriers.meetings(|meetings| {
+            meetings.waiting(job, |doing, place, warp, lanes| {
+                waiting[warp] |= lanes;
+                add(doing, place, warp, lanes);
+            });
+        });
+        for (slot, number) in self.slots[..self.warps].iter().zip(0..) {
+            // SAFETY: the fiber does not run.
+            let warp = unsafe { &*slot.warp() };
+            let there = !job.extent.missing(number as u32);
+            let ended = if slot.done { there } else { warp.exited & there };
+            add(Doing::Ended, Place::default(), number, ended);
+            let mut left = there & !ended & !waiting[number];
+            while left & warp.waiting.meeting != 0 {
+                let meeting = left & warp.waiting.meeting;
+                let first = meeting.trailing_zeros() as usize;
+                let stand = |lane: usize| (warp.waiting.place[lane], warp.waiting.waits_for[lane]);
+                let same = |&lane: &usize| meeting >> lane & 1 != 0 && stand(lane) == stand(first);
+                let set = (0..LANES).filter(same).fold(0, |set, lane| set | 1 << lane);
+                left &= !set;
+                let place =
+                    Stand::of_lane(job, warp, first).map(|stand| stand.place(job)).unwrap_or_default();
+                add(Doing::WaitForLanes(warp.waiting.waits_for[first]), place, number, set);
+            }
+            let stand = Stand::new(job, warp, left != u32::MAX);
+            let module = job.program().module();
+            let waits = stand.and_then(|stand| stand.waits(module));
+            let doing = match (slot.host().wait.for_grid(), waits) {
+                (Some(_), _) => Doing::WaitForGrid,
+                (None, Some(Waits::ForLock)) => Doing::WaitForLock,
+                (None, Some(Waits::ForTeam)) => Doing::WaitForTeam,
+                // Their barrier is complete.
+                (None, None) if stand.is_some_and(|stand| stand.form(module).is_some()) => Doing::Come,
+                (None, None) => Doing::Run,
+            };
+            add(doing, stand.map(|stand| stand.place(job)).unwrap_or_default(), number, left);
+        }
+        groups
+    }
+
+    /// Notes that a warp has failed because of what its lanes wait for.
+    fn note_failure(&self, job: &Job, number: usize) {
+        let (Some(found), slot) = (&job.sync, &self.slots[number]) else { return };
+        let Some((kind, lanes)) = slot.host().failures.failure() else { return };
+        // SAFETY: the fiber does not run.
+        let warp = unsafe { &*slot.warp() };
+        let with = |mut groups: Groups, doing| {
+            // It has failed in a helper at which lanes wait, or come.
+            let stand = Stand::new(job, warp, lanes != !warp.exited);
+            let place = stand.map(|stand| stand.place(job)).unwrap_or_default();
+            groups.add(doing, place, number, lanes);
+            groups
+        };
+        let others = |warp| warp != number;
+        let (rule, groups) = match kind {
+            FaultKind::Deadlock => (Rule::Deadlock, self.stands(job, |warp| warp == number)),
+            FaultKind::NotInMask(mask) => {
+                (Rule::NotInMask, with(Groups::default(), Doing::WaitForLanes(mask)))
+            }
+            FaultKind::BadCount { count, .. } => {
+                (Rule::BadCount(count), with(self.stands(job, others), Doing::WaitFor(count)))
+            }
+            _ => return,
+        };
+        found.note(job, rule, warp.block, groups);
+    }
+
     /// The fault of a block of which no warp will ever run again.
     pub fn deadlock(&self, device: &Device, job: &Job) {
+        if let Some(found) = &job.sync {
+            // SAFETY: no fiber runs.
+            let block = unsafe { (*self.slots[0].warp()).block };
+            found.note(job, Rule::Deadlock, block, self.stands(job, |_| true));
+        }
         let left = || self.slots[..self.warps].iter().filter(|slot| !slot.done);
         if let Some(slot) = left().find(|slot| slot.host().wait.is_for_block()).or_else(|| left().next()) {
             job.ending.fail(report::deadlock(device, job, slot));

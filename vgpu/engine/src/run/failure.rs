@@ -46,6 +46,12 @@ impl Failures {
         self.failure.borrow().is_some() || self.trap.get().is_some()
     }
 
+    /// What a helper has ended the warp for, and the lanes.
+    #[must_use]
+    pub fn failure(&self) -> Option<(FaultKind, u32)> {
+        self.failure.borrow().as_ref().map(|failure| (failure.kind.clone(), failure.lanes))
+    }
+
     #[must_use]
     pub fn take_failure(&self) -> Option<Failure> {
         self.failure.take()

@@ -13,7 +13,7 @@ use corosensei::{Coroutine, Yielder};
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 
 /// Bytes of a stack.
-const SIZE: usize = 64 << 20;
+pub(super) const SIZE: usize = 64 << 20;
 /// Bytes without access below it.
 const GUARD: usize = 1 << 20;
 

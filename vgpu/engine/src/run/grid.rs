@@ -13,19 +13,23 @@ pub(crate) struct Grid {
 
 #[derive(Debug)]
 struct State {
-    /// Threads of the grid that have not exited.
+    /// Threads of the grid, and those that have not exited.
+    threads: u64,
     alive: u64,
     arrived: u64,
     generation: u64,
     /// Workers that have blocks, and those of them that found nothing to run in this generation.
     holders: u32,
     idle: u32,
+    /// The first generation that passed without threads that had exited.
+    lost: Option<u64>,
 }
 
 impl Grid {
     #[must_use]
     pub fn new(cooperative: bool, threads: u64) -> Self {
-        let state = State { alive: threads, arrived: 0, generation: 0, holders: 0, idle: 0 };
+        let state =
+            State { threads, alive: threads, arrived: 0, generation: 0, holders: 0, idle: 0, lost: None };
         Grid { cooperative, state: Mutex::new(state) }
     }
 
@@ -66,6 +70,12 @@ impl Grid {
         self.lock().generation != generation
     }
 
+    /// Whether a generation has passed without threads of the grid, which had exited.
+    #[must_use]
+    pub fn has_lost(&self, generation: u64) -> bool {
+        self.lock().lost.is_some_and(|first| first <= generation)
+    }
+
     /// A worker has blocks of the launch, or has no more.
     pub fn hold(&self, holds: bool) {
         if self.cooperative {
@@ -99,6 +109,9 @@ impl Grid {
 impl State {
     fn settle(&mut self) {
         if self.arrived > 0 && self.arrived >= self.alive {
+            if self.alive < self.threads {
+                self.lost.get_or_insert(self.generation);
+            }
             self.arrived = 0;
             self.idle = 0;
             self.generation += 1;
@@ -116,7 +129,7 @@ mod tests {
         let generation = grid.arrive(64);
         assert!(!grid.passed(generation));
         grid.exit(32);
-        assert!(grid.passed(generation));
+        assert!(grid.passed(generation) && grid.has_lost(generation));
     }
 
     #[test]

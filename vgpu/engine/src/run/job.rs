@@ -16,6 +16,7 @@ use super::kernel::LaunchedKernel;
 use super::order::Order;
 use super::race;
 use super::room::Room;
+use super::sync::Found;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
 
@@ -37,11 +38,13 @@ pub(crate) struct Job {
     pub races: Option<Arc<gangway_races::Launch>>,
     /// Where they are noted.
     pub accesses: Option<Arc<Accesses>>,
+    /// What is found of threads that wait for each other, where that is looked at.
+    pub sync: Option<Found>,
 }
 
 /// The first processor whose lanes do not go together without being told to: code for older ones relies on
 /// that (CUDA C++ Programming Guide, "Independent thread scheduling").
-const INDEPENDENT_LANES: u16 = 70;
+pub(super) const INDEPENDENT_LANES: u16 = 70;
 
 /// Where a launch is watched for races, and what it comes after.
 pub(crate) struct Watched<'a> {
@@ -75,6 +78,7 @@ impl Job {
             ending: Ending::new(stop),
             races,
             accesses: None,
+            sync: None,
             extent,
             order,
         }
@@ -95,6 +99,11 @@ impl Job {
         for finding in self.races.iter().flat_map(|races| races.end()) {
             (listeners.tell)(race::told(&finding, &self.extent, listeners.name));
         }
+    }
+
+    /// Tells what has been found of threads that wait for each other, when all blocks have ended.
+    pub fn tell_sync(&self, listeners: Listeners) {
+        self.sync.iter().flat_map(Found::take).for_each(listeners.tell);
     }
 
     /// The next block that no worker has, and how many from there on the caller gets.

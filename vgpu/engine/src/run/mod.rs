@@ -9,7 +9,9 @@
 //! [`WarpHost`](warp::WarpHost), with the [`time`] of the warp, what it may [`wait`] for, and its
 //! [`failure`]. Signals are made into faults by [`trap`], and faults into reports by [`report`]. A [`watch`]
 //! tells of a block's accesses where races are looked for, or [`accesses`] are noted. What is found is put into words by [`race`], for those
-//! who are named in [`findings`].
+//! who are named in [`findings`]. Where it is checked how threads wait for each other, [`meetings`] knows who has come to
+//! a block's barriers, and from which [`stand`]; what is found [`sync`] puts into words. [`runtimes`] knows a
+//! compiler's functions from the program's, and [`standstill`] whether all wait who seem to run.
 
 mod accesses;
 mod arena;
@@ -32,6 +34,7 @@ mod job;
 mod kernel;
 mod listen;
 mod local;
+mod meetings;
 mod order;
 mod pace;
 mod place;
@@ -39,7 +42,11 @@ mod pool;
 mod race;
 mod report;
 mod room;
+mod runtimes;
 mod slot;
+mod stand;
+mod standstill;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod time;

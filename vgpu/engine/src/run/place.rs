@@ -15,11 +15,16 @@ pub(super) fn instruction(module: &Module, at: Position) -> Option<(&Instruction
 
 /// Where a warp is, and which of its lanes.
 pub(super) fn place(job: &Job, warp: &Warp, at: Option<Position>, lanes: u32) -> Place {
-    let module = job.program().module();
+    let known = at.map(|at| place_of(job, at)).unwrap_or_default();
     let (block, shared) = (Some(warp.block), Some(job.room.shared));
-    let mut place = Place { block, threads: threads(warp, lanes), shared, ..Place::default() };
-    let Some(at) = at else { return place };
-    place.function = Some(module.functions[at.function as usize].name.to_string());
+    Place { block, threads: threads(warp, lanes), shared, ..known }
+}
+
+/// The place of a position, whoever is there.
+pub(super) fn place_of(job: &Job, at: Position) -> Place {
+    let module = job.program().module();
+    let function = Some(module.functions[at.function as usize].name.to_string());
+    let mut place = Place { function, ..Place::default() };
     let Some((instruction, body)) = instruction(module, at) else { return place };
     place.instruction = Some(module.opcode(instruction).to_string());
     let location = instruction.location.and_then(|id| body.locations.get(id.index()));

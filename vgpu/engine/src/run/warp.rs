@@ -19,6 +19,7 @@ use super::failure::{Failure, Failures};
 use super::fiber::{FiberYielder, Pause};
 use super::job::Job;
 use super::place::place;
+use super::sync::{Doing, Groups, Rule};
 use super::time::Time;
 use super::wait::Wait;
 use crate::abi::{Flavour, Warp};
@@ -113,7 +114,13 @@ impl WarpHost {
             return;
         }
         self.counted.set(exited);
-        self.barriers().exit(self.index.get(), exited, new.count_ones());
+        let completed = self.barriers().exit(self.index.get(), exited, new.count_ones());
+        self.barriers().meetings(|meetings| {
+            meetings.exit(self.index.get(), exited);
+            (0..BARRIERS as u32)
+                .filter(|barrier| completed >> barrier & 1 != 0)
+                .for_each(|barrier| meetings.complete(self.job(), barrier));
+        });
         self.job().grid.exit(new.count_ones());
     }
 
@@ -130,6 +137,12 @@ impl WarpHost {
             self.suspend(warp, Pause::Waits);
         }
         self.barriers().tell(|watch| watch.block.pass_grid(index, generation, !warp.exited));
+        if let Some(found) = self.job().sync.as_ref().filter(|_| grid.has_lost(generation)) {
+            let at = self.program().functions().find((warp.called_from as usize).wrapping_sub(1));
+            let mut groups = Groups::default();
+            groups.add(Doing::WaitForGrid, place(self.job(), warp, at, 0), index, lanes);
+            found.note(self.job(), Rule::Grid, warp.block, groups);
+        }
     }
 }
 
@@ -193,9 +206,12 @@ impl Host for WarpHost {
         };
         self.time.meet(&mut warp.fuel, BARRIER);
         let arrival = Arrival { warp: self.index.get(), lanes, gone: self.counted.get(), holds, count };
+        let masked = lanes != !warp.exited;
+        self.barriers().meetings(|meetings| meetings.arrive(self.job(), warp, barrier, arrival, masked));
         let (ticket, complete) = self.barriers().arrive(barrier, arrival);
         self.barriers().tell(|watch| watch.block.arrive(arrival.warp, barrier, ticket.generation, lanes));
         if complete {
+            self.barriers().meetings(|meetings| meetings.complete(self.job(), barrier));
             // The lane that comes last lets the others go first. GCC's OpenACC code has the first
             // warp broadcast through memory that the others may still be reading from: with
             // hardware's warps side by side they have always read it by then.

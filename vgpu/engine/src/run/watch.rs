@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::accesses::{Accesses, Recent};
 use super::job::Job;
 use super::place::place;
+use super::runtimes::is_libgomps;
 use crate::abi::{LANES, Warp};
 use crate::support::{Noted, lanes};
 
@@ -161,22 +162,14 @@ fn range_of(all: u32, places: Places<'_>, size: u64) -> Range<u64> {
     least..most.saturating_add(size)
 }
 
-/// What names of libgomp's sources have in them.
-const LIBGOMP: &str = "/libgomp/";
-/// How names of its functions begin, for those without lines.
-const LIBGOMPS: [&str; 3] = ["GOMP_", "GOACC_", "gomp_"];
-
 /// An instruction, for people.
 fn told(job: &Job, warp: &Warp, code: u64) -> Place {
     let found = place(job, warp, job.program().functions().find(code as usize), 0);
     let function = found.function.unwrap_or_default();
-    let runtimes = match &found.source {
-        Some((file, ..)) => file.contains(LIBGOMP),
-        None => LIBGOMPS.iter().any(|prefix| function.starts_with(prefix)),
-    };
+    let file = found.source.as_ref().map(|(file, ..)| &file[..]);
     Place {
         copy: None,
-        runtimes,
+        runtimes: is_libgomps(&function, file),
         kernel: job.kernel.name().to_owned(),
         function,
         instruction: found.instruction.unwrap_or_default(),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::block::Block;
 use super::job::Job;
 use super::listen;
+use super::standstill::Standstill;
 use super::trap;
 use crate::device::Device;
 use crate::fault::{Fault, Place};
@@ -78,6 +79,8 @@ impl Worker {
         let mut patience = if cooperative { Duration::ZERO } else { PATIENCE };
         let most = if cooperative { usize::MAX } else { MOST_BLOCKS };
         job.grid.hold(true);
+        let standstill = job.sync.as_ref().map(|found| &found.standstill);
+        standstill.iter().for_each(|standstill| standstill.begin());
         while !job.ending.has_come() {
             let impatient = since.is_some_and(|since: Instant| since.elapsed() > patience);
             if running == 0 || impatient && running < most && job.handout.has_more() {
@@ -113,6 +116,7 @@ impl Worker {
             }
             if progress {
                 (quiet, since) = (0, None);
+                standstill.iter().for_each(|standstill| standstill.moves(number));
             } else if turned {
                 quiet += 1;
                 listen::tell();
@@ -120,6 +124,8 @@ impl Worker {
                 if quiet.is_multiple_of(Running::patience(job.workers)) {
                     if let Some(stuck) = self.blocks[..running].iter().find(|block| block.is_stuck(job)) {
                         stuck.deadlock(device, job);
+                    } else if let Some(standstill) = standstill {
+                        self.look(device, job, running, standstill, number);
                     }
                     thread::yield_now();
                 }
@@ -138,7 +144,18 @@ impl Worker {
         for block in &mut self.blocks[..running] {
             block.abandon();
         }
+        standstill.iter().for_each(|standstill| standstill.end(number));
         job.grid.hold(false);
+    }
+
+    /// Looks whether all warps of the launch wait for ever, where that is checked.
+    fn look(&self, device: &Device, job: &Job, running: usize, standstill: &Standstill, number: u32) {
+        let blocks = &self.blocks[..running];
+        if job.handout.has_more() || !blocks.iter().all(|block| block.only_waits(job)) {
+            standstill.moves(number);
+        } else if standstill.stands(number, RUNNING.load(Ordering::Relaxed)) {
+            blocks[0].deadlock(device, job);
+        }
     }
 
     /// Takes a block of the launch, as number `at` of the list.

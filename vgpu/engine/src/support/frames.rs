@@ -76,6 +76,7 @@ unsafe fn allocate(warp: *mut Warp, function: u32, lanes: u32, extra: usize) -> 
             lanes,
             local_base: 0,
             saved_top: 0,
+            called_from: 0,
         });
         frame
     }
@@ -314,6 +315,8 @@ pub(super) unsafe extern "C" fn run_frame(
             (*frame).arguments = arguments;
             (*frame).function = function as u32;
             (*frame).top = (*warp).local_top;
+            // Behind the saved frame pointer is where the function returns to.
+            (*frame).called_from = *ptr::with_exposed_provenance::<u64>((*warp).called_in as usize + 8);
             set_site(frame);
             link(&mut *warp, frame);
         }
@@ -356,6 +359,7 @@ pub(super) unsafe extern "C" fn enter(
         let new = allocate(warp, function as u32, lanes, sizes as u32 as usize);
         run(warp, |warp| {
             (*new).site = block;
+            (*new).called_from = warp.called_from;
             let copy = (*new).arguments.cast_mut().cast::<u8>();
             ptr::copy_nonoverlapping(area, copy, (sizes >> 32) as usize);
             let callee = &warp.host().module().functions[function as usize];

@@ -43,12 +43,12 @@ pub(crate) use space::IsIn;
 
 /// Declares the helpers: their numbers, and the table of their entries.
 macro_rules! helpers {
-    ($($name:ident = $entry:ident => $function:path),+ $(,)?) => {
+    ($($name:ident = $entry:ident => $function:path $([$notes:ident])?),+ $(,)?) => {
         /// The number of a helper in [`HELPERS`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Helper { $($name),+ }
 
-        $(crate::abi::helper!($entry => $function);)+
+        $(crate::abi::helper!($entry => $function $([$notes])?);)+
 
         /// The entries of the helpers, by number.
         pub(crate) static HELPERS: [unsafe extern "C" fn(); [$(Helper::$name),+].len()] = [$($entry),+];
@@ -75,14 +75,14 @@ helpers! {
     Clear = enter_clear => waiting::clear,
     Prepare = enter_prepare => waiting::prepare,
     Next = enter_next => schedule::next,
-    StepBack = enter_step_back => schedule::step_back,
-    Meet = enter_meet => meet::meet,
-    Barrier = enter_barrier => barrier::barrier,
-    BarrierAll = enter_barrier_all => barrier::barrier_all,
-    Turn = enter_turn => schedule::turn,
-    Arrive = enter_arrive => barrier::arrive,
+    StepBack = enter_step_back => schedule::step_back [frame],
+    Meet = enter_meet => meet::meet [frame],
+    Barrier = enter_barrier => barrier::barrier [frame],
+    BarrierAll = enter_barrier_all => barrier::barrier_all [frame],
+    Turn = enter_turn => schedule::turn [frame],
+    Arrive = enter_arrive => barrier::arrive [frame],
     Enter = enter_enter => frames::enter,
-    Run = enter_run => frames::run_frame,
+    Run = enter_run => frames::run_frame [frame],
     Start = enter_start => frames::start_frame,
     Deliver = enter_deliver => frames::deliver,
     Trap = enter_trap => call::trap,

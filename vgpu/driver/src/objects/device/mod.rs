@@ -52,6 +52,8 @@ impl Device {
             }
             if config.check.race {
                 gangway_streams::watch();
+            }
+            if config.check.race || config.check.sync {
                 findings::watch();
             }
             if config.check.memory {

@@ -50,7 +50,8 @@ fn checks(text: &str) -> Option<Checks> {
         "memory" => Some(Checks { memory: true, ..checks }),
         "race" => Some(Checks { race: true, ..checks }),
         "map" => Some(Checks { map: true, ..checks }),
-        "all" => Some(Checks { memory: true, race: true, map: true }),
+        "sync" => Some(Checks { sync: true, ..checks }),
+        "all" => Some(Checks { memory: true, race: true, map: true, sync: true }),
         "none" | "0" => Some(checks),
         _ => None,
     })
@@ -158,7 +159,7 @@ impl Config {
                 "CHECK",
                 value("CHECK"),
                 checks,
-                "a list of checks: `memory`, `race`, `all` or `none`",
+                "a list of checks: `memory`, `map`, `race`, `sync`, `all` or `none`",
             )
             .unwrap_or_default(),
             execution: read(
@@ -286,13 +287,14 @@ mod tests {
     fn checks_are_a_list() {
         let (memory, race, none) = (Checks::MEMORY, Checks::RACE, Checks::NONE);
         let both = Checks { memory: true, ..race };
-        let all = Checks { map: true, ..both };
+        let all = Checks { map: true, sync: true, ..both };
         for (text, wanted) in [
             ("memory", memory),
             ("race", race),
             ("race, memory", both),
             ("all", all),
             ("map", Checks { map: true, ..none }),
+            ("sync", Checks::SYNC),
             ("none", none),
             ("0", none),
         ] {

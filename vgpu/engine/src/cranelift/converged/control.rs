@@ -231,6 +231,11 @@ impl Converged<'_, '_> {
         for block in 0..self.labels.len() {
             let Some(label) = self.returns[block] else { continue };
             self.switch(label);
+            // Who asks where the warp is that gives way is told the loop.
+            let head = &self.emit.unit.code.blocks[block].operations;
+            if !head.is_empty() {
+                self.at(head.start);
+            }
             let negative = self.emit.spend(self.emit.unit.fuel.step(block as u32));
             let spent = self.cold_label();
             let to = self.labels[block];

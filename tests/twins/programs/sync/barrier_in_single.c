@@ -1,0 +1,27 @@
+// A barrier in a single region.
+// with: openmp gcc
+#include <stdio.h>
+
+static void meet(int *a)
+{
+  a[0] = 1;
+#ifdef WRONG
+#pragma omp barrier
+#endif
+}
+
+int main(void)
+{
+  int a[4] = {0};
+#pragma omp target map(tofrom: a)
+#pragma omp parallel num_threads(32)
+  {
+#pragma omp single
+    meet(a);
+
+    if (a[0] != 1)
+      a[1] = 1;
+  }
+  printf("%d\n", a[1]);
+  return 0;
+}

@@ -1,0 +1,24 @@
+// Warps that name different counts at one barrier.
+// with: openmp
+#include <stdio.h>
+#ifndef __NVPTX__
+#define __nvvm_read_ptx_sreg_tid_x() 0
+#define __nvvm_barrier_sync_cnt(n, c)
+#endif
+
+int main(void)
+{
+  int a[128] = {0};
+#pragma omp target teams ompx_bare num_teams(1) thread_limit(64) map(tofrom: a)
+  {
+    int t = __nvvm_read_ptx_sreg_tid_x();
+#ifdef WRONG
+    __nvvm_barrier_sync_cnt(1, t < 32 ? 32 : 64); // finds: with different counts
+#else
+    __nvvm_barrier_sync_cnt(1, t < 64 ? 64 : 32);
+#endif
+    a[64 + t] = a[t];
+  }
+  printf("%d\n", a[5]);
+  return 0;
+}

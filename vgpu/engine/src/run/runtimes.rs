@@ -1,0 +1,54 @@
+//! Which functions are a compiler's device runtime, and no code of the program's.
+
+/// What names of libgomp's sources have in them.
+const LIBGOMP: &str = "/libgomp/";
+/// How names of its functions begin, for those without lines.
+const LIBGOMPS: [&str; 3] = ["GOMP_", "GOACC_", "gomp_"];
+/// The same of LLVM's device runtime and of Gangway's.
+const LLVMS: [&str; 3] = ["__kmpc_", "omp_", "ompx_"];
+/// What names of other functions of Gangway's have in them: its crate's name, mangled.
+const GANGWAYS: &str = "11gangway_gpu";
+
+/// Functions of libgomp's in which threads wait for locks.
+const LOCKS: [&str; 6] = [
+    "GOMP_critical_start",
+    "GOMP_critical_name_start",
+    "GOMP_atomic_start",
+    "omp_set_lock",
+    "omp_set_nest_lock",
+    "gomp_mutex_lock",
+];
+
+/// Whether threads wait for a lock in a function.
+pub(super) fn takes_lock(function: &str) -> bool {
+    LOCKS.iter().any(|name| function.starts_with(name))
+}
+
+/// Whether it is one of libgomp's functions; `file` is its source, where that is known.
+pub(super) fn is_libgomps(function: &str, file: Option<&str>) -> bool {
+    match file {
+        Some(file) => file.contains(LIBGOMP),
+        None => LIBGOMPS.iter().any(|prefix| function.starts_with(prefix)),
+    }
+}
+
+/// Whether a function is a device runtime's.
+pub(super) fn is_runtimes(function: &str) -> bool {
+    let begins = |prefix: &&str| function.starts_with(*prefix);
+    LIBGOMPS.iter().chain(&LLVMS).any(begins) || function.contains(GANGWAYS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runtimes_are_known_by_name() {
+        assert!(
+            is_runtimes("GOMP_barrier") && is_runtimes("__kmpc_barrier") && is_runtimes("gomp_team_start")
+        );
+        assert!(is_runtimes("_RNvNtCs1_11gangway_gpu6worker3run") && !is_runtimes("main$_omp_fn$0"));
+        assert!(is_libgomps("f", Some("/x/libgomp/team.c")) && is_libgomps("gomp_barrier_wait", None));
+        assert!(!is_libgomps("gomp_mine", Some("mine.c")));
+    }
+}
