@@ -12,7 +12,7 @@ use crate::cranelift::operations::binary;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, field};
 use crate::cranelift::value::{Lanes, Predicate};
-use crate::support::{Access as Described, Helper, Operation, Space as In};
+use crate::support::{Access as Described, CHECK, Helper, Operation, Space as In, WATCH};
 
 /// A frame in local memory begins at a multiple of this.
 const LOCAL_ALIGN: i64 = 256;
@@ -313,7 +313,8 @@ impl Emitter<'_, '_> {
         to.store(&mut self.builder, self.warp, field!(addresses));
         self.pass(&[Input::Lanes(from), Input::Lanes(taken)]);
         let running = self.running(guard);
-        let (bytes, check) = (self.number(bytes.into()), self.number(self.unit.check.into()));
+        let check = if self.unit.check { CHECK } else { 0 } | if self.unit.watch { WATCH } else { 0 };
+        let (bytes, check) = (self.number(bytes.into()), self.number(check as i64));
         self.call(Helper::Copy, &[running, bytes, check]);
     }
 

@@ -54,6 +54,9 @@ impl Watch {
 
     /// Lanes of a warp are about to access memory.
     pub fn note(&mut self, job: &Job, warp: &Warp, index: usize, noted: &Noted<'_>) {
+        if noted.lanes == 0 {
+            return;
+        }
         if let Some(accesses) = &job.accesses {
             self.note_bytes(job, warp, accesses, noted);
         }
@@ -68,7 +71,12 @@ impl Watch {
         let (site, runtimes) = *self.sites.entry(code).or_insert_with(|| {
             let place = told(job, warp, code);
             let runtimes = place.runtimes;
-            (races.device().site(job.program().id(), code, || place), runtimes)
+            // An instruction has code in several places: where all is well, and where helpers do it.
+            let found = job.program().functions().find(code as usize);
+            let instruction = found.and_then(|found| Some((found.function, found.instruction?)));
+            let number = instruction
+                .map_or(code, |(function, at)| INSTRUCTION | u64::from(function) << 32 | u64::from(at));
+            (races.device().site(job.program().id(), number, || place), runtimes)
         });
         let moved: [u64; LANES];
         let (shared, places) = match (memory_of(warp, noted), noted.places) {
@@ -161,6 +169,9 @@ fn range_of(all: u32, places: Places<'_>, size: u64) -> Range<u64> {
     };
     least..most.saturating_add(size)
 }
+
+/// Tells numbers of instructions from addresses of code.
+const INSTRUCTION: u64 = 1 << 63;
 
 /// An instruction, for people.
 fn told(job: &Job, warp: &Warp, code: u64) -> Place {

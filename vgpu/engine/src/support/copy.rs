@@ -8,13 +8,19 @@ use super::place::{Access, Space, place};
 use super::watch;
 use crate::abi::Warp;
 
+/// The bits of what a copy is told: it is checked to the byte, and told of.
+pub(crate) const CHECK: u64 = 1;
+pub(crate) const WATCH: u64 = 2;
+
 /// `cp.async`: to the shared `addresses` from the global ones in `values[0]`, as many bytes as
 /// `values[1]` says; the rest of `size` becomes zero.
 pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, check: u64) {
     // SAFETY: compiled code passes its warp; `place` gives places in memory that may be used.
     unsafe {
         run(warp, |warp| {
-            let access = |space, size: u64| Access::plain(size as u8, space, check != 0);
+            let watch = check & WATCH != 0;
+            let access =
+                |space, size: u64| Access { watch, ..Access::plain(size as u8, space, check & CHECK != 0) };
             for lane in lanes(mask as u32) {
                 let taken = u64::from(narrow(&warp.values[1])[lane]).min(size);
                 let source = warp.values[0][lane];

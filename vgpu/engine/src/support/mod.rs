@@ -32,6 +32,7 @@ mod space;
 mod waiting;
 mod watch;
 
+pub(crate) use copy::{CHECK, WATCH};
 pub(crate) use frames::start;
 pub use host::{Arrivals, Host, Noted, Ticket};
 pub(crate) use lanes::lanes;
