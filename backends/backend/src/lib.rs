@@ -33,6 +33,7 @@
 //! | `error` | errors, and faults of kernels |
 //! | `host_call` | functions of the host that kernels call |
 //! | `kernel` | what a kernel is, and how it is called |
+//! | `accesses` | what kernels have accessed |
 //! | `types` | what a device can do; a launch; notices |
 //! | `session_state` | what of a session a back end may look at |
 //! | `arguments` | the arguments of one launch |
@@ -96,5 +97,5 @@ pub use session_state::{SEPARATE_SLOTS, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use stream::Stream;
 pub use types::{
-    AllocationKind, Capabilities, Launch, LaunchShape, Properties, RangeChange, RangeNotice, Rank,
+    AllocationKind, Capabilities, Copies, Launch, LaunchShape, Properties, RangeChange, RangeNotice, Rank,
 };

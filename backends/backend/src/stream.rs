@@ -7,7 +7,7 @@ use crate::handles::{DevicePtr, EventHandle};
 use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::session_state::SessionState;
-use crate::types::{Launch, RangeNotice};
+use crate::types::{Copies, Launch, RangeNotice};
 
 /// An ordered queue of a device's operations: copies, launches, memory that comes and goes in its
 /// order, and events.
@@ -190,10 +190,9 @@ pub trait Stream: Send + Sync {
     /// Only called if [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
     fn host_range(&self, _notice: RangeNotice) {}
 
-    /// Tells whether what the calling thread copies from now on is what the program has asked for, as `target update` does;
-    /// other copies are the runtime's affair. A hint for devices that look for mistakes of programs. Only called if
-    /// [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
-    fn copies_are_asked_for(&self, _are: bool) {}
+    /// Tells what the calling thread copies from now on. A hint for devices that look for mistakes of programs. Only
+    /// called if [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
+    fn copies_are(&self, _copies: Copies) {}
 
     /// What the foreign runtime calls it (a `CUstream`, an `hsa_queue_t *`, …).
     fn foreign(&self) -> usize {

@@ -102,6 +102,18 @@ pub struct RangeNotice {
     pub variable: Described,
 }
 
+/// Whose affair copies are, for devices that look for mistakes of programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Copies {
+    /// The runtime's: what it makes present and brings back.
+    Runtimes = 0,
+    /// The program has asked for them, as `target update` does.
+    AskedFor = 1,
+    /// A check looks at what is there: nobody gets it.
+    Looks = 2,
+}
+
 /// How a range's relation to the device has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeChange {

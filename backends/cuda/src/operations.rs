@@ -5,7 +5,8 @@ use crate::driver::types::Address;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use gangway_backend::{
-    ArgumentTable, Completion, DevicePtr, Error, EventHandle, Launch, RangeChange, RangeNotice, Result,
+    ArgumentTable, Completion, Copies, DevicePtr, Error, EventHandle, Launch, RangeChange, RangeNotice,
+    Result,
 };
 use std::sync::Arc;
 
@@ -181,9 +182,9 @@ impl gangway_backend::Stream for OpenStream {
         }
     }
 
-    fn copies_are_asked_for(&self, are: bool) {
+    fn copies_are(&self, copies: Copies) {
         if let Some(gpu) = self.device.context.driver.virtual_gpu {
-            gpu.copies_are_asked_for(are);
+            gpu.copies_are(copies);
         }
     }
 

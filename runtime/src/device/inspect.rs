@@ -1,7 +1,7 @@
 //! What those who watch a program ask a device: what its memory has, and what its kernels have accessed.
 
 use super::Device;
-use gangway_backend::{AccessPlace, Accesses, DevicePtr};
+use gangway_backend::{AccessPlace, Accesses, Copies, DevicePtr};
 
 impl Device {
     /// Reads memory of the device behind all that has been issued before and waited for. False: it cannot be read.
@@ -13,8 +13,11 @@ impl Device {
         let Some(opened) = self.opened_if_usable() else { return false };
         let (host, size) = (to.as_mut_ptr(), to.len());
         self.at_once(opened, |stream| {
+            stream.copies_are(Copies::Looks);
             // SAFETY: the caller's promise, and `to` has room for as much; `at_once` waits.
-            unsafe { stream.copy_from_device(host, from, size) }
+            let copied = unsafe { stream.copy_from_device(host, from, size) };
+            stream.copies_are(Copies::Runtimes);
+            copied
         })
         .is_ok()
     }

@@ -8,6 +8,7 @@ use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events;
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
+use gangway_backend::Copies;
 use gangway_present::Relation;
 
 impl Work {
@@ -16,9 +17,9 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
-        self.construct.copies_are_asked_for(true);
+        self.construct.copies_are(Copies::AskedFor);
         let updated = self.update_all(items);
-        self.construct.copies_are_asked_for(false);
+        self.construct.copies_are(Copies::Runtimes);
         updated
     }
 

@@ -128,11 +128,11 @@ told! {
     }
     fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
         // SAFETY: as this function's caller has promised.
-        unsafe { tell_vectors((*message).msg_iov, (*message).msg_iovlen as usize, Access::Write) };
+        unsafe { tell_vectors((*message).msg_iov, (*message).msg_iovlen, Access::Write) };
     }
     fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
         // SAFETY: as this function's caller has promised.
-        unsafe { tell_vectors((*message).msg_iov, (*message).msg_iovlen as usize, Access::Read) };
+        unsafe { tell_vectors((*message).msg_iov, (*message).msg_iovlen, Access::Read) };
     }
     fn fread(buffer: *mut c_void, size: size_t, count: size_t, file: *mut libc::FILE) -> size_t {
         tell(buffer, size.saturating_mul(count), Access::Write);

@@ -216,7 +216,7 @@ impl Writer<'_> {
         for mut item in items {
             let variable = item.key.and_then(|key| self.index.variable(key));
             match variable.filter(|variable| variable.is_static) {
-                Some(variable) if item.kind != "DEVICEPTR" => statics.push(variable.name.clone()),
+                Some(variable) if item.kind != "DEVICEPTR" => statics.push(variable.path.clone()),
                 _ if !is_in_function => {
                     // Before the tree knows a use of it: its name is enough.
                     let name = self.text[item.object.clone()].to_owned();

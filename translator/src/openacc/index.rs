@@ -2,6 +2,7 @@
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 #[allow(clippy::wildcard_imports, reason = "dozens of names of libclang's")]
@@ -189,7 +190,24 @@ pub fn range_of(node: Node<'_>) -> Option<Range<usize>> {
 
 /// The key of a declaration.
 pub fn key_of(declaration: Node<'_>) -> Option<Key> {
-    declaration.canonical().place().or_else(|| declaration.place()).map(|place| place.at)
+    let at = declaration.canonical().place().or_else(|| declaration.place())?.at;
+    // Those of all specialisations stand in one place.
+    Some(specialisation(declaration).map_or(at, |name| {
+        let mut hasher = DefaultHasher::new();
+        (at, name).hash(&mut hasher);
+        SPECIALISED | usize::try_from(hasher.finish() >> 2).unwrap_or_default()
+    }))
+}
+
+/// Keys of members of specialised classes: no byte of a text.
+const SPECIALISED: Key = 1 << (usize::BITS - 2);
+
+/// The specialised class of which a variable is a static member.
+fn specialisation(variable: Node<'_>) -> Option<String> {
+    let parent = variable.parent();
+    let is_member = variable.kind() == CXCursor_VarDecl
+        && matches!(parent.kind(), CXCursor_ClassDecl | CXCursor_StructDecl);
+    is_member.then(|| parent.ty().spelling()).filter(|name| name.ends_with('>'))
 }
 
 struct Walk<'w, 'u> {
@@ -545,23 +563,29 @@ fn space(ty: Type<'_>) -> Option<Space> {
     Some(Space { bytes: ty.size()?, align: ty.align()?.max(1) })
 }
 
-/// A variable's name with those of the namespaces and classes around it. What is in a template, in a function or has no
-/// name around it is meant by its own.
+/// A variable's name with those of the namespaces and classes around it. What is in a function or has no name around
+/// it is meant by its own.
 fn path(node: Node<'_>, name: &str) -> String {
     let mut path = name.to_owned();
-    let mut around = node.parent();
+    let mut around = node.canonical().parent();
     loop {
         match around.kind() {
-            CXCursor_Namespace | CXCursor_StructDecl | CXCursor_ClassDecl
-                if !around.name().is_empty() && !around.ty().spelling().contains('<') =>
-            {
+            CXCursor_ClassDecl | CXCursor_StructDecl => {
+                let class = around.ty().canonical().spelling();
+                // It has all that is around the class, and the arguments of its template.
+                if !class.is_empty() && !class.contains('(') {
+                    return format!("::{class}::{path}");
+                }
                 path = format!("{}::{path}", around.name());
-                around = around.parent();
             }
+            CXCursor_Namespace if !around.name().is_empty() && !around.name().starts_with('(') => {
+                path = format!("{}::{path}", around.name());
+            }
+            CXCursor_Namespace | CXCursor_LinkageSpec | CXCursor_UnexposedDecl => {}
             CXCursor_TranslationUnit if path != name => return format!("::{path}"),
-            CXCursor_LinkageSpec => around = around.parent(),
             _ => return name.to_owned(),
         }
+        around = around.parent();
     }
 }
 

@@ -241,16 +241,12 @@ impl Item {
             sections.clear();
         }
         sections.reverse();
-        // The object itself is meant.
+        // The object, as with GCC and NVIDIA's compilers: `this` is no variable that could be present.
         if end == 1 && tokens[0].is("this") && sections.is_empty() {
             sections.push(Section { first: None, count: Some(Section::ONE) });
         }
         let object = bytes(&tokens[..end]).unwrap_or(at..at);
         let key = index.uses_in(&object).next().map(|found| found.key);
-        // The object, as with GCC and NVIDIA's compilers: `this` is no variable that could be present.
-        if key.is_none() && matches!(tokens, [this] if this.is("this")) {
-            sections.push(Section { first: None, count: Some(Section::ONE) });
-        }
         let first = tokens.first().filter(|token| token.kind == Kind::Identifier);
         // A member of the object at `this` has no key.
         let is_variable = end == 1 && first.is_some() && key.is_some();

@@ -100,7 +100,9 @@ impl Space {
         if let Some((start, size)) = self.host.find(address) {
             return format!("in the {size} bytes of registered host memory at {start:#x}");
         }
-        let text = match host_mapping(address) {
+        // What is kept for shadows is nobody's.
+        let is_kept = (crate::FIRST..crate::BASE).contains(&address);
+        let text = match host_mapping(address).filter(|_| !is_kept) {
             Some(what) if self.shares_host() => {
                 format!("a host pointer, {what}, which the program itself must not access so")
             }

@@ -1,7 +1,7 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
-use gangway_backend::{Access, AccessPlace, Accesses, FaultReport};
+use gangway_backend::{Access, AccessPlace, Accesses, Copies, FaultReport};
 use std::ffi::{CStr, c_void};
 
 /// The number of a table of private functions that only the virtual GPU's driver has.
@@ -20,7 +20,7 @@ struct Table {
     wants_names: extern "C" fn(device: DeviceNumber) -> bool,
     name_memory: NameMemory,
     runtimes_stream: extern "C" fn(stream: Handle),
-    copies_are_asked_for: extern "C" fn(are: bool),
+    copies_are: extern "C" fn(copies: u8),
     take_accesses: TakeAccesses,
     access_place: TellPlace,
 }
@@ -166,7 +166,7 @@ pub(crate) struct VirtualGpu {
     wants_names: extern "C" fn(device: DeviceNumber) -> bool,
     name_memory: NameMemory,
     runtimes_stream: extern "C" fn(stream: Handle),
-    copies_are_asked_for: extern "C" fn(are: bool),
+    copies_are: extern "C" fn(copies: u8),
     take_accesses: TakeAccesses,
     access_place: TellPlace,
 }
@@ -202,9 +202,9 @@ impl VirtualGpu {
         (self.runtimes_stream)(stream);
     }
 
-    /// Says whether what the calling thread copies from now on is what the program asks for.
-    pub(crate) fn copies_are_asked_for(&self, are: bool) {
-        (self.copies_are_asked_for)(are);
+    /// Says what the calling thread copies from now on.
+    pub(crate) fn copies_are(&self, copies: Copies) {
+        (self.copies_are)(copies as u8);
     }
 
     /// Whether each access of a device's kernels is checked to the byte.
@@ -267,7 +267,7 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         wants_names,
         name_memory,
         runtimes_stream,
-        copies_are_asked_for,
+        copies_are,
         take_accesses,
         access_place,
         ..
@@ -282,7 +282,7 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         wants_names,
         name_memory,
         runtimes_stream,
-        copies_are_asked_for,
+        copies_are,
         take_accesses,
         access_place,
     })

@@ -22,7 +22,7 @@ int main()
 {
   int list[16], many = 0;
   for (int i = 0; i < 16; ++i)
-    list[i] = 3 * i;
+    list[i] = 3 * i + 1;
 #pragma omp target map(to: list) map(tofrom: many)
   for (int i = 0; i < 16; ++i) {
     int place;

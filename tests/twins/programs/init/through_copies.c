@@ -18,7 +18,7 @@ int main(void)
 #pragma omp target
     for (int i = 0; i < N; ++i)
       b[i] = a[i] * 2; // finds
-#pragma omp target
+#pragma omp target map(tofrom: many)
     for (int i = 0; i < N; ++i)
       if (b[i] > 10) // finds: `a`
         ++many;

@@ -7,8 +7,8 @@ int main(void)
 {
   int a[64], lengths[64];
   for (int i = 0; i < 64; ++i)
-    lengths[i] = 1 + i % 2;
-#pragma omp target map(to: lengths) map(from: a)
+    a[i] = 0, lengths[i] = 1 + i % 2;
+#pragma omp target map(to: lengths) map(tofrom: a)
 #pragma omp parallel num_threads(64)
   {
     int t = omp_get_thread_num();

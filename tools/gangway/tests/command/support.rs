@@ -86,7 +86,9 @@ impl Workshop {
         workshop.compile(&["-w", "-shared", "-fPIC", "driver.c", "-o", "ours/vgpu/libcuda.so.1"]);
         // The real one is tested where the real driver is.
         workshop.write("ending.c", "");
-        workshop.compile(&["-shared", "-fPIC", "ending.c", "-o", "ours/libgangway-ending.so"]);
+        for library in ["ours/libgangway-ending.so", "ours/libgangway-host-access.so"] {
+            workshop.compile(&["-shared", "-fPIC", "ending.c", "-o", library]);
+        }
         workshop
     }
 

@@ -316,7 +316,7 @@ impl Block {
             }
             _ => return,
         };
-        found.note(job, rule, warp.block, groups);
+        found.note(job.launched(), rule, warp.block, groups);
     }
 
     /// The fault of a block of which no warp will ever run again.
@@ -324,7 +324,7 @@ impl Block {
         if let Some(found) = &job.sync {
             // SAFETY: no fiber runs.
             let block = unsafe { (*self.slots[0].warp()).block };
-            found.note(job, Rule::Deadlock, block, self.stands(job, |_| true));
+            found.note(job.launched(), Rule::Deadlock, block, self.stands(job, |_| true));
         }
         let left = || self.slots[..self.warps].iter().filter(|slot| !slot.done);
         if let Some(slot) = left().find(|slot| slot.host().wait.is_for_block()).or_else(|| left().next()) {

@@ -16,7 +16,7 @@ use super::kernel::LaunchedKernel;
 use super::order::Order;
 use super::race;
 use super::room::Room;
-use super::sync::Found;
+use super::sync::{self, Found};
 use crate::init::Launched;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
@@ -100,6 +100,11 @@ impl Job {
         for finding in self.races.iter().flat_map(|races| races.end()) {
             (listeners.tell)(race::told(&finding, &self.extent, listeners.name));
         }
+    }
+
+    /// The launch, as what is found in it is told of.
+    pub fn launched(&self) -> sync::Launched<'_> {
+        sync::Launched { program: self.program(), kernel: self.kernel.name(), extent: &self.extent }
     }
 
     /// Tells what has been found of threads that wait for each other, when all blocks have ended.

@@ -92,7 +92,7 @@ impl Meetings {
     /// regions is the same for all of them (OpenMP 5.2 section 15.3.1). Of libgomp's that is not known: it makes
     /// futexes of the hardware's barriers, at which threads of two constructs that follow each other meet.
     fn are_of_a_team(&self, job: &Job, barrier: u32, came: &[Came]) -> bool {
-        let mode = job.sync.as_ref().and_then(|found| found.mode(job));
+        let mode = job.sync.as_ref().and_then(|found| found.mode(job.launched()));
         let is_team = mode.is_some_and(|mode| mode.is_team_barrier(barrier, came[0].count.is_some()));
         !is_team || came.iter().all(|other| came[0].stand.is_at_construct(job, &other.stand))
     }
@@ -112,7 +112,7 @@ impl Meetings {
         for came in came {
             groups.add(came.doing(job, rule), came.stand.place(job), came.warp, came.lanes);
         }
-        found.note(job, rule, self.block, groups);
+        found.note(job.launched(), rule, self.block, groups);
     }
 
     /// Tells of those that wait at barriers of the block: what for, where, the warp and its lanes.

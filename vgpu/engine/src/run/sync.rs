@@ -6,10 +6,10 @@ use gangway_findings::{Finding, Side, Source};
 use gangway_interpreter::Memory;
 
 use super::extent::Extent;
-use super::job::Job;
 use super::standstill::Standstill;
 use crate::abi::LANES;
 use crate::fault::Place;
+use crate::program::Program;
 
 /// A rule that threads have broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,14 @@ pub(crate) enum Mode {
     Spmd,
 }
 
+/// A launch, as it is told of.
+#[derive(Clone, Copy)]
+pub(crate) struct Launched<'a> {
+    pub program: &'a Program,
+    pub kernel: &'a str,
+    pub extent: &'a Extent,
+}
+
 /// What has been found in a launch.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -96,9 +104,8 @@ const RANGES: usize = 3;
 
 impl Mode {
     /// That of the launch's kernel, if it is one of LLVM's for OpenMP.
-    fn of(job: &Job) -> Option<Self> {
-        let program = job.program();
-        let variable = program.global(&format!("{}{KERNEL_ENVIRONMENT}", job.kernel.name()))?;
+    fn of(Launched { program, kernel, .. }: Launched<'_>) -> Option<Self> {
+        let variable = program.global(&format!("{kernel}{KERNEL_ENVIRONMENT}"))?;
         let mut mode = [0];
         program.device().checked().ok()?.read(variable.address + EXECUTION_MODE, &mut mode).ok()?;
         Some(if mode == [GENERIC] { Mode::Generic } else { Mode::Spmd })
@@ -155,12 +162,17 @@ fn is_same(one: &Place, other: &Place) -> bool {
 }
 
 impl Found {
-    pub fn mode(&self, job: &Job) -> Option<Mode> {
-        *self.mode.get_or_init(|| Mode::of(job))
+    pub fn mode(&self, launched: Launched<'_>) -> Option<Mode> {
+        *self.mode.get_or_init(|| Mode::of(launched))
+    }
+
+    /// Whether a kernel may have teams of OpenMP.
+    fn has_teams(&self, launched: Launched<'_>) -> bool {
+        self.mode(launched).is_some() || launched.program.module().function("GOMP_barrier").is_some()
     }
 
     /// A rule has been broken in a block.
-    pub fn note(&self, job: &Job, rule: Rule, block: [u32; 3], groups: Groups) {
+    pub fn note(&self, launched: Launched<'_>, rule: Rule, block: [u32; 3], groups: Groups) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         // Where teams have come out of step, they meet in many ways.
         let same = |known: &Groups| known.stand_as(&groups) || rule == Rule::Team && known.share_two(&groups);
@@ -168,7 +180,7 @@ impl Found {
         if let Some((.., finding)) = known {
             finding.count += 1;
         } else if noted.len() < MOST {
-            let finding = told(job, rule, block, &groups.clone().sorted());
+            let finding = told(launched, self.has_teams(launched), rule, block, &groups.clone().sorted());
             noted.push((rule, groups, finding));
         }
     }
@@ -185,13 +197,13 @@ const OF_TEAMS: &str = "help: a `barrier`, as the end of a worksharing construct
      none: it stands in no worksharing loop, `single`, `masked` or `critical`, and nowhere where only some threads come \
      (OpenMP 5.2 sections 15.3.1 and 17.1)";
 
-/// Whether a kernel may have teams of OpenMP.
-fn has_teams(job: &Job) -> bool {
-    let of_llvm = job.sync.as_ref().is_some_and(|found| found.mode(job).is_some());
-    of_llvm || job.program().module().function("GOMP_barrier").is_some()
-}
-
-fn told(job: &Job, rule: Rule, [x, y, z]: [u32; 3], groups: &Groups) -> Finding {
+fn told(
+    launched: Launched<'_>,
+    has_teams: bool,
+    rule: Rule,
+    [x, y, z]: [u32; 3],
+    groups: &Groups,
+) -> Finding {
     let block = format!("block ({x}, {y}, {z})");
     let who = if groups.are_of_a_warp() { "lanes of a warp" } else { "threads" };
     let message = match rule {
@@ -216,7 +228,7 @@ fn told(job: &Job, rule: Rule, [x, y, z]: [u32; 3], groups: &Groups) -> Finding 
     };
     let note = match rule {
         Rule::Team => OF_TEAMS,
-        Rule::Apart | Rule::Deadlock | Rule::BadCount(_) if has_teams(job) => OF_TEAMS,
+        Rule::Apart | Rule::Deadlock | Rule::BadCount(_) if has_teams => OF_TEAMS,
         Rule::Apart => {
             "help: all threads of a block that have not ended come to one and the same `__syncthreads()`, which is an \
              aligned barrier (PTX ISA 9.0 section 9.7.13.1)"
@@ -246,8 +258,8 @@ fn told(job: &Job, rule: Rule, [x, y, z]: [u32; 3], groups: &Groups) -> Finding 
             "help: all threads of the grid come to its barrier; those that have nothing to do wait, too"
         }
     };
-    let sides = groups.0.iter().map(|group| side(group, &job.extent)).collect();
-    let (check, kernel) = ("sync".to_owned(), job.kernel.name().to_owned());
+    let sides = groups.0.iter().map(|group| side(group, launched.extent)).collect();
+    let (check, kernel) = ("sync".to_owned(), launched.kernel.to_owned());
     Finding { check, message, kernel, sides, notes: vec![note.to_owned()], count: 1 }
 }
 

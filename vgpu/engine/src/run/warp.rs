@@ -141,7 +141,7 @@ impl WarpHost {
             let at = self.program().functions().find((warp.called_from as usize).wrapping_sub(1));
             let mut groups = Groups::default();
             groups.add(Doing::WaitForGrid, place(self.job(), warp, at, 0), index, lanes);
-            found.note(self.job(), Rule::Grid, warp.block, groups);
+            found.note(self.job().launched(), Rule::Grid, warp.block, groups);
         }
     }
 }

@@ -11,8 +11,13 @@ use gangway_streams::Stream;
 /// Their numbers, which come but once.
 static STREAMS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
+/// What the program asks for.
+const ASKED_FOR: u8 = 1;
+/// What a check looks at.
+const LOOKS: u8 = 2;
+
 thread_local! {
-    static ASKED_FOR: Cell<bool> = const { Cell::new(false) };
+    static COPIES: Cell<u8> = const { Cell::new(0) };
 }
 
 /// A stream is the runtime's.
@@ -20,12 +25,18 @@ pub fn add(stream: &Stream) {
     STREAMS.lock().unwrap_or_else(PoisonError::into_inner).insert(stream.id());
 }
 
-/// What the calling thread has the runtime copy from now on is what the program asks for, or not.
-pub fn asked_for(is: bool) {
-    ASKED_FOR.set(is);
+/// What the calling thread copies from now on.
+pub fn copies_are(copies: u8) {
+    COPIES.set(copies);
+}
+
+/// Whether the calling thread copies for a check that looks at what is there.
+pub fn looks() -> bool {
+    COPIES.get() == LOOKS
 }
 
 /// Whether what is copied in a stream by the calling thread is the program's.
 pub fn is_programs(stream: &Stream) -> bool {
-    ASKED_FOR.get() || !STREAMS.lock().unwrap_or_else(PoisonError::into_inner).contains(&stream.id())
+    COPIES.get() == ASKED_FOR
+        || !STREAMS.lock().unwrap_or_else(PoisonError::into_inner).contains(&stream.id())
 }

@@ -107,6 +107,8 @@ pub struct Copy {
     pub extent: Extent,
     /// Who looks for races hears of it.
     watched: bool,
+    /// A check looks at what is there.
+    looks: bool,
 }
 
 /// Pageable host memory up to this size is copied twice rather than waited for.
@@ -120,7 +122,7 @@ impl Copy {
 
     #[must_use]
     pub const fn new(to: Side, from: Side, extent: Extent) -> Self {
-        Self { to, from, extent, watched: true }
+        Self { to, from, extent, watched: true, looks: false }
     }
 
     /// Does it, row by row where it is not all in one piece. `false` if there is no host memory
@@ -138,7 +140,9 @@ impl Copy {
         };
         let copy = |to_address: u64, from_address: u64, length: usize| {
             let as_named = [to_address.wrapping_add(named[0]), from_address.wrapping_add(named[1])];
-            written::copied(as_named[0], as_named[1], length as u64);
+            if !self.looks {
+                written::copied(as_named[0], as_named[1], length as u64);
+            }
             let (into, out_of) = (to_address as *mut u8, from_address as *const u8);
             // SAFETY: device memory is allocated and held; host memory is the program's, which
             // promises that this may use it. Ranges may overlap.
@@ -217,8 +221,8 @@ impl MemoryWork for Copy {
         Ok(())
     }
 
-    fn unwatched(self) -> Self {
-        Self { watched: false, ..self }
+    fn unwatched(self, looks: bool) -> Self {
+        Self { watched: false, looks, ..self }
     }
 
     fn lasting(self) -> Self {

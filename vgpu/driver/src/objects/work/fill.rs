@@ -125,7 +125,7 @@ impl MemoryWork for Fill {
         memory::check_device_range(self.address, self.reach()?)
     }
 
-    fn unwatched(self) -> Self {
+    fn unwatched(self, _looks: bool) -> Self {
         Self { watched: false, ..self }
     }
 }

@@ -29,17 +29,19 @@ pub trait MemoryWork: Payload + Sized {
         self
     }
 
-    /// The same work, of which who looks for races does not hear.
+    /// The same work, of which who looks for races does not hear; nobody does if it is for a check that `looks` at what is
+    /// there.
     #[must_use]
-    fn unwatched(self) -> Self {
+    fn unwatched(self, _looks: bool) -> Self {
         self
     }
 
     /// The same work, which is to be done in a stream: who looks for races hears of the program's alone.
     #[must_use]
     fn of(self, stream: &StreamRef) -> Self {
-        let is_hidden = Device::looks_for_races() && !runtimes::is_programs(&stream.queue);
-        if is_hidden { self.unwatched() } else { self }
+        let looks = runtimes::looks();
+        let is_hidden = looks || Device::looks_for_races() && !runtimes::is_programs(&stream.queue);
+        if is_hidden { self.unwatched(looks) } else { self }
     }
 
     /// Submits what has been checked.
