@@ -180,7 +180,7 @@ fn a_race_names_the_variable_and_both_lines() {
         "  first: a read by thread (0, 0, 0) of block (0, 0, 0) at ",
         "race.cpp:10:",
         "  then:  a write by thread (1, 0, 0) of block (0, 0, 0) at ",
-        "found races of 1 pair of instructions",
+        "found 1 race",
     ] {
         assert!(said.contains(part), "`{part}` is missing: {said}");
     }

@@ -86,7 +86,7 @@ fn two_ways(condition: &str, one: &str, other: &str) -> String {
 fn warps_at_different_barriers() {
     let finding = Launched::of(&two_ways("%first", "bar.sync 0", "bar.sync 0"), 3, 64).finds(
         None,
-        "threads of block (0, 0, 0) come to different barriers",
+        ", 0, 0) come to different barriers",
         &["threads (0..31, 0, 0) wait", "threads (32..63, 0, 0) wait"],
     );
     assert_eq!(finding.count, 3);

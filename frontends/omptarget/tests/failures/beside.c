@@ -13,7 +13,7 @@
 // run: pages_right args=none GANGWAY_CHECK=2 exit=0
 // run: quiet args=after exit=0
 // run: right args=none GANGWAY_CHECK=1 exit=0
-// run: value args=none GANGWAY_CHECK=all exit=0
+// run: value args=none GANGWAY_CHECK=every exit=0
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
