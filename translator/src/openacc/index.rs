@@ -207,7 +207,7 @@ fn specialisation(variable: Node<'_>) -> Option<String> {
     let parent = variable.parent();
     let is_member = variable.kind() == CXCursor_VarDecl
         && matches!(parent.kind(), CXCursor_ClassDecl | CXCursor_StructDecl);
-    is_member.then(|| parent.ty().spelling()).filter(|name| name.ends_with('>'))
+    is_member.then(|| parent.ty().canonical().spelling()).filter(|name| name.contains('<'))
 }
 
 struct Walk<'w, 'u> {

@@ -41,7 +41,7 @@ impl<'u> Pure<'_, 'u> {
         // The program may have its own of the library's names.
         match self.index.functions.iter().find(|known| Some(known.key) == key) {
             Some(own) => self.is_pure(own, inside),
-            None => is_known(&call.name()),
+            None => is_known(&call.name()) && is_of_library(function),
         }
     }
 
@@ -93,6 +93,13 @@ fn is_known(name: &str) -> bool {
     let plain = name.strip_prefix("__builtin_").unwrap_or(name);
     let is_like = |pure: &&str| plain.strip_prefix(*pure).is_some_and(|rest| matches!(rest, "" | "f" | "l"));
     PLACES.contains(&name) || LIBRARY.iter().any(is_like)
+}
+
+/// Whether what has a name of the library's is the library's: a function of its headers, or one that is declared without
+/// them where the library's would be.
+fn is_of_library(function: Node<'_>) -> bool {
+    let is_outermost = || matches!(function.parent().kind(), CXCursor_TranslationUnit | CXCursor_LinkageSpec);
+    function.kind() == CXCursor_FunctionDecl && (function.is_in_system_header() || is_outermost())
 }
 
 /// Whether a name is a function's own variable, a constant, or no variable.

@@ -75,7 +75,8 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
                 let is_own =
                     |slice: &&Slice| slice.is(Purpose::Reduction, directive.range.start, variable.key);
                 let slice = writer.slices.iter().find(is_own).cloned();
-                let part = if is_slice { None } else { part(writer, &read) };
+                let part = if is_slice { Ok(None) } else { part(writer, &read) };
+                let part = part.map_err(|()| refuse("of a section that begins at no number"))?;
                 let one = Reduction { variable, operator, slice, part };
                 // Lanes would have to take turns.
                 if is_slice && !one.is_atomic(&one.element()) {
@@ -101,11 +102,18 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
     Ok(found)
 }
 
-/// The elements of a row that a section names with numbers.
-fn part(writer: &Writer<'_>, item: &Item) -> Option<[u64; 2]> {
-    let [Section { first, count: Some(count) }] = &item.sections[..] else { return None };
-    let first = first.as_ref().map_or(Some(0), |first| writer.text[first.clone()].trim().parse().ok())?;
-    Some([first, writer.number(count)?])
+/// The elements of a row that a section names with numbers; none, and so all, of sections that begin at the beginning.
+fn part(writer: &Writer<'_>, item: &Item) -> Result<Option<[u64; 2]>, ()> {
+    let first = |section: &Section| match &section.first {
+        None => Some(0),
+        Some(first) => writer.literal(first),
+    };
+    if let [section @ Section { count: Some(count), .. }] = &item.sections[..]
+        && let (Some(first), Some(count)) = (first(section), writer.literal(count))
+    {
+        return Ok(Some([first, count]));
+    }
+    if item.sections.iter().all(|section| first(section) == Some(0)) { Ok(None) } else { Err(()) }
 }
 
 /// A variable of around that a construct uses, by its name: clang says nothing of what a clause names that it takes

@@ -334,9 +334,22 @@ impl<'w> Writer<'w> {
 
     /// A number of gangs, workers, lanes or elements that is spelt as such: one or more.
     pub fn number(&self, range: &Range<usize>) -> Option<u64> {
+        self.literal(range).map(|number| number.max(1))
+    }
+
+    /// A number that is spelt as such, in any of C's ways (C17 section 6.4.4.1), or as an enumerator.
+    pub fn literal(&self, range: &Range<usize>) -> Option<u64> {
         let text = self.text[range.clone()].trim();
-        let text = text.trim_start_matches('(').trim_end_matches(')');
-        text.trim_end_matches(['u', 'U', 'l', 'L']).parse::<u64>().ok().map(|number| number.max(1))
+        let text = text.trim_start_matches('(').trim_end_matches(')').trim();
+        let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
+        let (digits, radix) = match digits.as_bytes() {
+            [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+            [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+            [b'0', _, ..] => (&digits[1..], 8),
+            _ => (digits, 10),
+        };
+        let named = || u64::try_from(self.enumerator_named(text, range.start)?).ok();
+        u64::from_str_radix(digits, radix).ok().or_else(named)
     }
 
     /// How many gangs, workers or lanes loops of `kernels` ask for: `gang(num: 8)`, `worker(4)` (section
