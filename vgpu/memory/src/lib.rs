@@ -79,17 +79,17 @@ pub use hold::Hold;
 pub use records::{Allocation, AllocationKind};
 pub use space::{MAX_DEVICES, Request, Space};
 
-/// Where the range begins; aligned to its size, so that one mask tells what is inside. It is
-/// below where Linux places programs and libraries, and outside the shadow memory of
-/// AddressSanitizer, so that instrumented programs can use the virtual GPU.
+/// Where the range begins; aligned to its size, so that one mask tells what is inside. All that is
+/// reserved, from [`FIRST`] to the end of the mirror, is outside the shadow memory of AddressSanitizer,
+/// so that instrumented programs can use the virtual GPU, and where Linux places nothing: libraries
+/// come from a third of all addresses upwards (in the old layout), or downwards from the end,
+/// or from a sixth of all where the stack has no limit.
 pub const BASE: u64 = 1 << 45;
 /// The length of the range in bytes.
 pub const SIZE: u64 = 1 << 42;
 /// What is reserved begins here: the [`shadow`]s of the range lie below it. Kernels may use them as if they were device
 /// memory; they cannot be accessed unless they are there.
-pub const FIRST: u64 = BASE - 3 * SIZE;
-/// The length of the range and of what lies below it.
-pub const REACH: u64 = BASE + SIZE - FIRST;
+pub const FIRST: u64 = BASE - 2 * SIZE;
 /// The last part of the range holds no memory: addresses there stand for other things.
 pub const WINDOWS: u64 = BASE + SIZE - (1 << 36);
 /// Generic addresses of local memory, the lane's own: the same in every lane.
@@ -112,5 +112,8 @@ pub const fn is_device_address(address: u64) -> bool {
     address & !(SIZE - 1) == BASE
 }
 
-const _: () = assert!(BASE.is_multiple_of(SIZE) && SIZE.is_power_of_two() && REACH.is_power_of_two());
+const _: () = assert!(BASE.is_multiple_of(SIZE) && SIZE.is_power_of_two());
+/// All addresses of a process, with page tables of four levels.
+const ADDRESSES: u64 = 1 << 47;
+const _: () = assert!(ADDRESSES / 6 < FIRST && reserve::END < ADDRESSES / 3);
 const _: () = assert!(SHARED_WINDOW + SHARED_SIZE <= BASE + SIZE && FUNCTIONS + (1 << 32) <= SHARED_WINDOW);

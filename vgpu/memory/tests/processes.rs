@@ -3,6 +3,7 @@
 //! Each test runs in a process of its own: the range of a process is reserved once.
 
 use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use gangway_commands::{Run, again, is_alone};
 use gangway_device_memory::{AllocationKind, BASE, Error, Request, Space};
@@ -18,16 +19,48 @@ fn a_limit_of_address_space_is_a_clean_error() {
         return;
     };
     let limit = libc::rlimit { rlim_cur: 4 << 30, rlim_max: 4 << 30 };
-    let set = move || {
-        // SAFETY: a call that reads a structure of this process.
-        match unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) } {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        }
-    };
-    // SAFETY: the child does nothing but the call above before it becomes another program.
-    unsafe { program.pre_exec(set) };
+    // SAFETY: a call that reads a structure of this process.
+    prepared(&mut program, move || unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) });
     program.run().succeeded();
+}
+
+/// Linux places libraries elsewhere then, far below where they are mostly.
+#[test]
+fn a_stack_without_a_limit_leaves_the_range() {
+    let Some(mut program) = again("a_stack_without_a_limit_leaves_the_range") else {
+        Space::get().expect("the addresses of device memory");
+        return;
+    };
+    // SAFETY: calls that read and write a structure of this process.
+    prepared(&mut program, || unsafe {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        match libc::getrlimit(libc::RLIMIT_STACK, &mut limit) {
+            0 => libc::setrlimit(libc::RLIMIT_STACK, &libc::rlimit { rlim_cur: limit.rlim_max, ..limit }),
+            failed => failed,
+        }
+    });
+    program.run().succeeded();
+}
+
+#[test]
+fn the_old_layout_leaves_the_range() {
+    let Some(mut program) = again("the_old_layout_leaves_the_range") else {
+        Space::get().expect("the addresses of device memory");
+        return;
+    };
+    // SAFETY: a call that changes how the next program of this process is laid out.
+    prepared(&mut program, || unsafe { libc::personality(libc::ADDR_COMPAT_LAYOUT as libc::c_ulong).min(0) });
+    program.run().succeeded();
+}
+
+/// Has the child make a system call before it becomes another program.
+fn prepared(program: &mut Command, call: impl Fn() -> i32 + Send + Sync + 'static) {
+    let prepare = move || match call() {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    };
+    // SAFETY: the child does nothing but the call.
+    unsafe { program.pre_exec(prepare) };
 }
 
 #[test]

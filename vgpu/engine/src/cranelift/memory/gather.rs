@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64X2;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
-use gangway_device_memory::{FIRST, REACH, WINDOWS};
+use gangway_device_memory::{FIRST, WINDOWS};
 use gangway_simt::{Access, Address, Space};
 
 use crate::abi::LANES;
@@ -219,10 +219,9 @@ impl Emitter<'_, '_> {
     /// memory or not aligned, or where the first and the last lane have the same. Lanes that do not run are
     /// left out where `runs` says which do.
     ///
-    /// An address is in memory if what it is above the beginning of device memory is not negative, and
-    /// below its size even if the part without memory is added: one bit pattern tells both of all lanes.
-    /// Offsets differ by multiples of the access's bytes, which are a power of two; what is aligned does
-    /// not reach beyond the end of memory.
+    /// An address is in memory if neither what it is above the beginning of device memory is negative, nor what
+    /// it is below the end: one bit of all lanes tells. Offsets differ by multiples of the access's bytes, which
+    /// are a power of two that divides both bounds, so that both distances have what an address lacks to be aligned.
     fn is_wrong(
         &mut self,
         addresses: &[Value],
@@ -234,14 +233,13 @@ impl Emitter<'_, '_> {
         if self.unit.check {
             return self.is_not_granted(addresses, runs, offsets, bytes, site);
         }
-        let above = |offset: i64| (offset as u64).wrapping_sub(FIRST);
-        let least = constant(&mut self.builder, I64X2, above(*offsets.start()));
-        let beyond = FIRST + REACH - WINDOWS;
-        let most = constant(&mut self.builder, I64X2, above(*offsets.end()).wrapping_add(beyond));
+        let bound = |bound: u64, offset: i64| bound.wrapping_sub(offset as u64);
+        let least = constant(&mut self.builder, I64X2, bound(FIRST, *offsets.start()));
+        let most = constant(&mut self.builder, I64X2, bound(WINDOWS - bytes as u64, *offsets.end()));
         let mut all = None;
         for (index, &address) in addresses.iter().enumerate() {
-            let low = self.builder.ins().iadd(address, least);
-            let high = self.builder.ins().iadd(address, most);
+            let low = self.builder.ins().isub(address, least);
+            let high = self.builder.ins().isub(most, address);
             let mut both = self.builder.ins().bor(low, high);
             if let Some(runs) = runs {
                 both = self.builder.ins().band(both, runs[index]);
@@ -251,8 +249,7 @@ impl Emitter<'_, '_> {
         let all = all.unwrap_or_else(|| unreachable!("a warp has lanes"));
         let (even, odd) = (self.builder.ins().extractlane(all, 0), self.builder.ins().extractlane(all, 1));
         let all = self.builder.ins().bor(even, odd);
-        let allowed = (REACH - 1) & !(bytes as u64 - 1);
-        let others = self.builder.ins().band_imm_s(all, !allowed as i64);
+        let others = self.builder.ins().band_imm_s(all, i64::MIN | (bytes - 1));
         let wrong = self.builder.ins().icmp_imm_s(IntCC::NotEqual, others, 0);
         let same = self.is_same_at_ends(addresses);
         self.builder.ins().bor(wrong, same)
