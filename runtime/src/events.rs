@@ -5,7 +5,7 @@
 //! happens only if somebody watches. Observers are added at start-up and never
 //! removed.
 
-use gangway_backend::{DevicePtr, Launch, LaunchShape, SourceLocation, SourceText};
+use gangway_backend::{Copies, DevicePtr, Launch, LaunchShape, SourceLocation, SourceText};
 use gangway_present::Label;
 use gangway_present::Snapshot;
 use gangway_present::StreamRef;
@@ -151,8 +151,8 @@ static EXACT: AtomicBool = AtomicBool::new(false);
 /// (a device's constructors), and from many threads.
 static OBSERVERS: [OnceLock<&'static dyn Observer>; MAX_OBSERVERS] =
     [const { OnceLock::new() }; MAX_OBSERVERS];
-/// Tools, information, trace, and one to spare.
-const MAX_OBSERVERS: usize = 4;
+/// Tools, information, trace, OpenACC's profiling, and the check of stale data.
+const MAX_OBSERVERS: usize = 5;
 
 /// Whether anybody watches.
 #[inline]
@@ -164,7 +164,7 @@ pub fn observed() -> bool {
 /// Adds an observer for the rest of the process.
 ///
 /// # Panics
-/// There are four already.
+/// There are as many as there is room for.
 pub fn observe(observer: &'static dyn Observer) {
     let added = OBSERVERS.iter().any(|slot| slot.set(observer).is_ok());
     assert!(added, "more than {MAX_OBSERVERS} observers");
@@ -248,7 +248,11 @@ pub(crate) fn operation<'a>(
     let waited = || {
         work()?;
         match place.stream {
-            Some(stream) if waits_at(&place) => stream.synchronize(),
+            Some(stream) if waits_at(&place) => {
+                let mut waited = Ok(());
+                stream.on_behalf(Copies::Looks, &mut || waited = stream.synchronize());
+                waited
+            }
             _ => Ok(()),
         }
     };

@@ -190,9 +190,11 @@ pub trait Stream: Send + Sync {
     /// Only called if [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
     fn host_range(&self, _notice: RangeNotice) {}
 
-    /// Tells what the calling thread copies from now on. A hint for devices that look for mistakes of programs. Only
-    /// called if [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
-    fn copies_are(&self, _copies: Copies) {}
+    /// Tells whose affair it is what the calling thread copies and waits for during `work`. A hint for devices that look for
+    /// mistakes of programs.
+    fn on_behalf(&self, _copies: Copies, work: &mut dyn FnMut()) {
+        work();
+    }
 
     /// What the foreign runtime calls it (a `CUstream`, an `hsa_queue_t *`, …).
     fn foreign(&self) -> usize {

@@ -102,7 +102,7 @@ pub struct RangeNotice {
     pub variable: Described,
 }
 
-/// Whose affair copies are, for devices that look for mistakes of programs.
+/// Whose affair copies and waits are, for devices that look for mistakes of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Copies {
@@ -110,7 +110,7 @@ pub enum Copies {
     Runtimes = 0,
     /// The program has asked for them, as `target update` does.
     AskedFor = 1,
-    /// A check looks at what is there: nobody gets it.
+    /// Somebody who watches looks at what is there, and waits for it: the program gets nothing and learns nothing by it.
     Looks = 2,
 }
 

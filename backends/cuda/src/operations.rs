@@ -182,9 +182,10 @@ impl gangway_backend::Stream for OpenStream {
         }
     }
 
-    fn copies_are(&self, copies: Copies) {
-        if let Some(gpu) = self.device.context.driver.virtual_gpu {
-            gpu.copies_are(copies);
+    fn on_behalf(&self, copies: Copies, work: &mut dyn FnMut()) {
+        match self.device.context.driver.virtual_gpu {
+            Some(gpu) => gpu.on_behalf(copies, work),
+            None => work(),
         }
     }
 

@@ -13,6 +13,13 @@ pub struct Source {
     pub column: u32,
 }
 
+/// File, line and column, as those have them who read debug information.
+impl From<(String, u32, u32)> for Source {
+    fn from((file, line, column): (String, u32, u32)) -> Self {
+        Self { file, line, column }
+    }
+}
+
 /// A mistake that a check has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

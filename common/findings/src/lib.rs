@@ -10,8 +10,8 @@ mod finding;
 mod log;
 mod suppressed;
 
-use std::fmt::Arguments;
-use std::sync::Mutex;
+use std::fmt::{self, Arguments, Display, Formatter};
+use std::sync::{Mutex, PoisonError};
 
 pub use finding::{Finding, Side, Source};
 
@@ -54,6 +54,19 @@ pub const CHECKS: [Check; 5] = [
     },
 ];
 
+/// The names of all checks, for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Names;
+
+impl Display for Names {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        CHECKS.iter().enumerate().try_for_each(|(index, check)| {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}`{}`", check.name)
+        })
+    }
+}
+
 /// Whether a value of `GANGWAY_CHECK` asks for a check: a list of names, in which `all` stands for all of them, and 1
 /// and 2 for `memory`.
 #[must_use]
@@ -76,7 +89,7 @@ pub fn tell(finding: &Finding, print: impl Fn(Arguments<'_>)) -> bool {
     let line = finding.suppression();
     print(format_args!("{finding}\n  to hear no more of it: the line `{line}` in the file of --suppress"));
     if let Some(index) = CHECKS.iter().position(|known| known.name == finding.check) {
-        TOLD.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[index] += 1;
+        TOLD.lock().unwrap_or_else(PoisonError::into_inner)[index] += 1;
     }
     log::add(finding, print);
     true
@@ -90,7 +103,7 @@ pub fn note(finding: &Finding, print: impl Fn(Arguments<'_>)) {
 /// What has been told in this process, in words: `found 2 races`.
 #[must_use]
 pub fn told() -> Option<String> {
-    let told = *TOLD.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let told = *TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     sum(told)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::pair::{Newest, Origin, Pair, Stale};
+use crate::pair::{Origin, Pair, Stale};
 
 /// The name of a pair: the first byte on the host, and the device's number.
 pub type Key = (usize, i32);
@@ -96,11 +96,6 @@ impl Ledger {
 
     pub fn get_mut(&mut self, key: Key) -> Option<&mut Pair> {
         self.pairs.get_mut(&key)
-    }
-
-    /// All pairs, those that have gone among them.
-    pub fn pairs(&self) -> impl Iterator<Item = (&Key, &Pair)> {
-        self.pairs.iter()
     }
 
     /// Those that are mapped on a device.
@@ -198,13 +193,6 @@ impl Ledger {
     /// The ranges of the host with bytes that the device has newer.
     pub fn stale_on_host(&self) -> impl Iterator<Item = (&Key, &Pair)> {
         self.pairs.iter().filter(|(_, pair)| pair.device_newer != 0)
-    }
-
-    /// Who has the newest value of a byte of the host's, for one device.
-    #[must_use]
-    pub fn newest(&self, key: Key, host: usize) -> Option<Newest> {
-        let pair = self.pairs.get(&key)?;
-        (host.checked_sub(pair.host)? < pair.size()).then(|| pair.newest(host - pair.host))
     }
 }
 

@@ -104,18 +104,6 @@ impl Pair {
         self.newest.len()
     }
 
-    /// Whether it is still mapped.
-    #[must_use]
-    pub fn is_present(&self) -> bool {
-        self.present
-    }
-
-    /// Whether the device has values that the host has not.
-    #[must_use]
-    pub fn has_newer_on_device(&self) -> bool {
-        self.device_newer != 0
-    }
-
     /// Whether the host has values that the device has not.
     #[must_use]
     pub fn has_newer_on_host(&self) -> bool {
@@ -133,12 +121,6 @@ impl Pair {
     pub fn covers_stale(&self, host: usize, size: usize) -> bool {
         let (begin, end) = (host.max(self.host), (host + size).min(self.host + self.size()));
         begin < end && self.device_newer != 0 && self.is_stale_on_host(begin - self.host, end - begin)
-    }
-
-    /// Who has the newest value of a byte.
-    #[must_use]
-    pub fn newest(&self, offset: usize) -> Newest {
-        self.newest[offset]
     }
 
     #[inline]
@@ -312,12 +294,6 @@ impl Pair {
             };
             self.set(at, newest);
         }
-    }
-
-    /// What the device had in a range.
-    #[must_use]
-    pub fn device_had(&self, range: Range<usize>) -> &[u8] {
-        &self.device_seen[range]
     }
 
     /// A range of storage is given this, by no kernel.

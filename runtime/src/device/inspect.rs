@@ -13,10 +13,10 @@ impl Device {
         let Some(opened) = self.opened_if_usable() else { return false };
         let (host, size) = (to.as_mut_ptr(), to.len());
         self.at_once(opened, |stream| {
-            stream.copies_are(Copies::Looks);
+            let mut copied = Ok(());
             // SAFETY: the caller's promise, and `to` has room for as much; `at_once` waits.
-            let copied = unsafe { stream.copy_from_device(host, from, size) };
-            stream.copies_are(Copies::Runtimes);
+            let mut copy = || copied = unsafe { stream.copy_from_device(host, from, size) };
+            stream.on_behalf(Copies::Looks, &mut copy);
             copied
         })
         .is_ok()

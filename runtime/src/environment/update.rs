@@ -17,9 +17,9 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
-        self.construct.copies_are(Copies::AskedFor);
-        let updated = self.update_all(items);
-        self.construct.copies_are(Copies::Runtimes);
+        let Some(stream) = self.construct.noticing() else { return self.update_all(items) };
+        let mut updated = Ok(());
+        stream.on_behalf(Copies::AskedFor, &mut || updated = self.update_all(items));
         updated
     }
 

@@ -47,7 +47,8 @@ fn tell(address: *const c_void, size: size_t, access: Access) {
 /// # Safety
 /// The vectors are there.
 unsafe fn tell_vectors(vectors: *const iovec, count: usize, access: Access) {
-    if LISTENER.load(Ordering::Relaxed).is_null() || vectors.is_null() {
+    // With more of them the call is an error (POSIX `IOV_MAX`).
+    if LISTENER.load(Ordering::Relaxed).is_null() || vectors.is_null() || count > libc::UIO_MAXIOV as usize {
         return;
     }
     tell(vectors.cast(), count * size_of::<iovec>(), Access::Read);
@@ -128,11 +129,17 @@ told! {
     }
     fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
         // SAFETY: as this function's caller has promised.
-        unsafe { tell_vectors((*message).msg_iov, (*message).msg_iovlen, Access::Write) };
+        if let Some(message) = unsafe { message.as_ref() } {
+            // SAFETY: as above.
+            unsafe { tell_vectors(message.msg_iov, message.msg_iovlen, Access::Write) };
+        }
     }
     fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
         // SAFETY: as this function's caller has promised.
-        unsafe { tell_vectors((*message).msg_iov, (*message).msg_iovlen, Access::Read) };
+        if let Some(message) = unsafe { message.as_ref() } {
+            // SAFETY: as above.
+            unsafe { tell_vectors(message.msg_iov, message.msg_iovlen, Access::Read) };
+        }
     }
     fn fread(buffer: *mut c_void, size: size_t, count: size_t, file: *mut libc::FILE) -> size_t {
         tell(buffer, size.saturating_mul(count), Access::Write);

@@ -200,8 +200,7 @@ impl Engine {
         past: Option<Arc<dyn Past>>,
     ) -> Result<(), Box<Fault>> {
         if self.options.execution == Execution::Interpreted {
-            self.lose();
-            return self.interpreter.launch(&self.device, launch, stop.as_deref());
+            return self.interpret(launch, stop.as_deref());
         }
         let (stack, workers) = (self.stack.load(Ordering::Relaxed), self.options.workers as u32);
         self.device.before_launch();
@@ -221,7 +220,10 @@ impl Engine {
         let job = self.pool.run(job);
         job.tell_races(self.options.listeners);
         job.tell_sync(self.options.listeners);
-        job.tell_uses(self.options.listeners);
+        match launch.program.init() {
+            Some(_) => job.tell_uses(self.options.listeners),
+            None => self.define_all(),
+        }
         job.ending.result()
     }
 
@@ -262,9 +264,16 @@ impl Engine {
         })
     }
 
-    /// A launch is not looked at.
-    fn lose(&self) {
+    /// Runs a kernel that is not looked at.
+    fn interpret(&self, launch: &KernelLaunch<'_>, stop: Option<&AtomicBool>) -> Result<(), Box<Fault>> {
         self.races.iter().for_each(|races| races.lose());
+        let result = self.interpreter.launch(&self.device, launch, stop);
+        self.define_all();
+        result
+    }
+
+    /// A kernel may have written anything: nobody has seen what.
+    fn define_all(&self) {
         if self.device.init {
             gangway_device_memory::shadow::define_all();
         }
@@ -279,12 +288,12 @@ impl Engine {
         stop: Option<&AtomicBool>,
     ) -> Result<(), Box<Fault>> {
         let noted = fall_back::note(launch, refusal);
-        self.lose();
         match self.options.execution {
-            Execution::Compiled | Execution::Interpreted => {
-                self.interpreter.launch(&self.device, launch, stop)
+            Execution::Compiled | Execution::Interpreted => self.interpret(launch, stop),
+            Execution::CompiledOnly => {
+                self.races.iter().for_each(|races| races.lose());
+                Err(noted.refused())
             }
-            Execution::CompiledOnly => Err(noted.refused()),
         }
     }
 }

@@ -9,6 +9,8 @@ use gangway_findings as findings;
 use gangway_init::{PLACE_SHIFT, Place, RECORD, Read, Use};
 use gangway_ptx::Module;
 
+use crate::output;
+
 /// Where all programs read, by number; the first one stands for none.
 static READS: Mutex<Vec<Read>> = Mutex::new(Vec::new());
 
@@ -29,7 +31,7 @@ pub(crate) struct Init {
 /// What is told once: the line of the use, or the number of its record, what kind it is, and where the value came from.
 type Told = (Result<(String, u32), usize>, &'static str, u64);
 
-/// Weaves the check into a module; none if that cannot be read, which a test would have found.
+/// Weaves the check into a module; none if that cannot be read, which is told: its kernels are not looked at then.
 pub(crate) fn weave(module: &Module) -> Option<(Module, Vec<Use>)> {
     reads(|reads| {
         if reads.is_empty() {
@@ -38,8 +40,14 @@ pub(crate) fn weave(module: &Module) -> Option<(Module, Vec<Use>)> {
         let checked = gangway_init::check(module, reads.len() as u64);
         let woven = gangway_ptx::parse_linked(&checked.text);
         debug_assert!(woven.is_ok(), "{}\n{}", woven.as_ref().unwrap_err(), checked.text);
+        let Ok(woven) = woven else {
+            output::complain(
+                "gangway: a module is not looked at for uses of what nothing has written: it cannot be woven into\n",
+            );
+            return None;
+        };
         reads.extend(checked.reads);
-        Some((woven.ok()?, checked.uses))
+        Some((woven, checked.uses))
     })
 }
 
@@ -95,7 +103,7 @@ impl Init {
 
 fn side(label: &str, what: String, place: Place) -> findings::Side {
     let Place { function, instruction, source } = place;
-    let source = source.map(|(file, line, column)| findings::Source { file, line, column });
+    let source = source.map(findings::Source::from);
     findings::Side { label: label.to_owned(), what, function, instruction, source }
 }
 

@@ -102,7 +102,8 @@ pub fn copy(to: u64, from: u64, size: u64) {
     if !covers(to, size) {
         return;
     }
-    if !covers(from, size) {
+    // Mostly all is defined: then no page of shadows has to be there.
+    if !covers(from, size) || first_undefined(from, size).is_none() {
         return define(to, size);
     }
     // SAFETY: as in `undefine`.

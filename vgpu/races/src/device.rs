@@ -74,6 +74,10 @@ struct Sites {
 
 impl Sites {
     fn add(&mut self, code: (u64, u64), place: Place) -> u16 {
+        // Another thread may have been here while the place was looked for.
+        if let Some(&number) = self.numbers.get(&code) {
+            return number;
+        }
         let number = match self.known.get(&place) {
             Some(&number) => number,
             None => {

@@ -278,6 +278,13 @@ fn instructions_are_told_by_their_place() {
     assert_eq!(machine.device.site(1, 0x20, || place(20)), 1);
     assert_eq!(machine.device.site(1, 0x10, || unreachable!("it is known")), 0);
     assert_eq!(machine.device.site(2, 0x10, || place(30)), 2);
+    // Another thread is quicker, with an instruction that has no line.
+    let nowhere = || Place { source: None, ..place(40) };
+    let quicker = || {
+        assert_eq!(machine.device.site(3, 0x10, nowhere), 3);
+        nowhere()
+    };
+    assert_eq!(machine.device.site(3, 0x10, quicker), 3);
     machine.shared(0, 3, 16, true);
     machine.shared(1, 9, 16, false);
     machine.shared(0, 3, 20, false);

@@ -6,7 +6,7 @@
 //!
 //! Nothing is kept unless somebody has asked for it, once and for all, by [`watch`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,9 +93,16 @@ impl Known {
 /// What the program has waited for.
 static PROGRAM: Known = Known::new();
 
-/// The program goes on behind something.
+/// The program goes on behind something, unless it is somebody who watches that has waited.
 pub(crate) fn program_learns(known: Option<&Arc<Clock>>) {
-    PROGRAM.learn(known);
+    if known.is_some() && !UNSEEN.get() {
+        PROGRAM.learn(known);
+    }
+}
+
+/// From now on the calling thread waits for somebody who watches the program, which learns nothing by that; or it does not.
+pub fn watch_unseen(is: bool) {
+    UNSEEN.set(is);
 }
 
 pub(crate) fn program_knows() -> Option<Arc<Clock>> {
@@ -103,6 +110,7 @@ pub(crate) fn program_knows() -> Option<Arc<Clock>> {
 }
 
 thread_local! {
+    static UNSEEN: Cell<bool> = const { Cell::new(false) };
     static RUNNING: RefCell<Option<Arc<Clock>>> = const { RefCell::new(None) };
 }
 

@@ -80,6 +80,6 @@ pub use event::Event;
 pub use exec::GraphExec;
 pub use graph::{Graph, NodeKind, Payload};
 pub use id::NodeId;
-pub use known::{Clock, Moment, hand_on, running_after, watch};
+pub use known::{Clock, Moment, hand_on, running_after, watch, watch_unseen};
 pub use process::{Running, forked, in_host_function, observe, running, take_waited};
 pub use stream::{Blocking, Stream};

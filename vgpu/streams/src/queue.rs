@@ -53,7 +53,7 @@ impl Position {
 
     /// Whether nobody has to wait for it, nor to know that it comes before what follows.
     pub(crate) fn is_past(&self) -> bool {
-        self.reached() && !known::is_watched()
+        self.queue.is_past(self.sequence)
     }
 
     /// The program knows that it has been reached.
@@ -265,6 +265,11 @@ impl Queue {
     /// Everything up to that position has ended, and what it wrote is visible.
     pub(crate) fn reached(&self, sequence: u64) -> bool {
         self.completed.load(Ordering::Acquire) >= sequence
+    }
+
+    /// Reached, and nobody has to know that it comes before what follows.
+    pub(crate) fn is_past(&self, sequence: u64) -> bool {
+        self.reached(sequence) && !known::is_watched()
     }
 
     /// Appends `operations`, all of them or (if there are none) nothing.

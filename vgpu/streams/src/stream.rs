@@ -317,5 +317,5 @@ impl Stream {
 fn unlist(queue: &Arc<Queue>) -> Option<Position> {
     queue.listed.store(false, Ordering::Relaxed);
     let sequence = queue.submitted();
-    Some(queue.position(sequence)).filter(|position| !position.is_past())
+    (!queue.is_past(sequence)).then(|| queue.position(sequence))
 }

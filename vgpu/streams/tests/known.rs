@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use gangway_streams::{Blocking, Clock, Context, Event, Stream, hand_on, running_after, watch};
+use gangway_streams::{Blocking, Clock, Context, Event, Stream, hand_on, running_after, watch, watch_unseen};
 
 /// Runs an operation to its end, without the program's knowing that: what it comes after.
 fn operation(stream: &Arc<Stream>) -> Arc<Clock> {
@@ -52,6 +52,13 @@ fn operations_come_after_what_is_waited_for() {
     let second = operation(&one);
     while one.query().is_err() {}
     assert!(operation(&other).has(second.own()), "behind what the program has asked for");
+
+    let [one, other] = two(&context, Blocking::Independent);
+    let first = operation(&one);
+    watch_unseen(true);
+    one.synchronize().unwrap();
+    watch_unseen(false);
+    assert!(!operation(&other).has(first.own()), "the program learns nothing of who watches it");
 
     let [one, other] = two(&context, Blocking::WithLegacy);
     let first = operation(&one);

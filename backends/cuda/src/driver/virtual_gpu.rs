@@ -20,7 +20,7 @@ struct Table {
     wants_names: extern "C" fn(device: DeviceNumber) -> bool,
     name_memory: NameMemory,
     runtimes_stream: extern "C" fn(stream: Handle),
-    copies_are: extern "C" fn(copies: u8),
+    copies_are: extern "C" fn(copies: u8) -> u8,
     take_accesses: TakeAccesses,
     access_place: TellPlace,
 }
@@ -166,7 +166,7 @@ pub(crate) struct VirtualGpu {
     wants_names: extern "C" fn(device: DeviceNumber) -> bool,
     name_memory: NameMemory,
     runtimes_stream: extern "C" fn(stream: Handle),
-    copies_are: extern "C" fn(copies: u8),
+    copies_are: extern "C" fn(copies: u8) -> u8,
     take_accesses: TakeAccesses,
     access_place: TellPlace,
 }
@@ -202,9 +202,11 @@ impl VirtualGpu {
         (self.runtimes_stream)(stream);
     }
 
-    /// Says what the calling thread copies from now on.
-    pub(crate) fn copies_are(&self, copies: Copies) {
-        (self.copies_are)(copies as u8);
+    /// Says whose affair it is what the calling thread copies and waits for during `work`.
+    pub(crate) fn on_behalf(&self, copies: Copies, work: &mut dyn FnMut()) {
+        let before = (self.copies_are)(copies as u8);
+        work();
+        (self.copies_are)(before);
     }
 
     /// Whether each access of a device's kernels is checked to the byte.

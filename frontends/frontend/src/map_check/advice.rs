@@ -67,6 +67,11 @@ fn with<R: Default>(work: impl FnOnce(&mut Advice) -> R) -> R {
     ADVICE.try_with(|advice| work(advice.get_or_insert_default())).unwrap_or_default()
 }
 
+/// Whether this thread has the lock, under which memory is allocated and freed.
+pub fn is_mine() -> bool {
+    ADVICE.is_mine()
+}
+
 /// Takes the lock before a fork.
 pub fn hold() {
     ADVICE.acquire();

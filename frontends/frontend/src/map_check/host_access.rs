@@ -1,7 +1,7 @@
 //! What the C library does with the host's memory, as `libgangway-host-access.so` tells it (`tools/host-access`).
 
 use super::tracker::{Mistake, TRACKER};
-use super::{accesses, contents, pages};
+use super::{accesses, advice, contents, pages};
 use std::ffi::c_void;
 
 /// What the library says is about to be done, by its numbers.
@@ -50,10 +50,12 @@ fn caller() -> usize {
 
 extern "C" fn hear(address: *const c_void, size: usize, access: u32) {
     // The runtime's own memory is allocated and freed with the locks held, too.
-    if !pages::any() && !accesses::are_told() || pages::are_mine() {
+    if !pages::any() && !accesses::are_told() || pages::are_mine() || advice::is_mine() {
         return;
     }
     let address = address.addr();
+    // A program may say any number.
+    let size = size.min(usize::MAX - address);
     match access {
         access::FREE => {
             pages::release(address, size);
@@ -62,11 +64,14 @@ extern "C" fn hear(address: *const c_void, size: usize, access: u32) {
         // How much is written shows later, in the contents.
         access::WRITE => pages::open(address, size),
         access::READ => {
-            let is_newer =
-                |tracker: &mut super::tracker::Tracker| tracker.ledger.has_newer_on_devices(address, size);
-            if TRACKER.try_with(is_newer) != Some(true) {
-                return;
-            }
+            // No more is of interest than what is mapped.
+            let mapped = |tracker: &mut super::tracker::Tracker| {
+                let ledger = &tracker.ledger;
+                let ends = ledger.covering(address, size).map(|(key, pair)| key.0 + pair.size());
+                ends.max().filter(|_| ledger.has_newer_on_devices(address, size))
+            };
+            let Some(Some(end)) = TRACKER.try_with(mapped) else { return };
+            let size = size.min(end - address);
             pages::open(address, size);
             let Some(now) = contents::read(address, size) else { return };
             TRACKER.try_with(|tracker| {

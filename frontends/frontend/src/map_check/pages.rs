@@ -289,7 +289,25 @@ fn install() {
 /// What a processor does after an instruction with this flag.
 const TRAP_FLAG: i64 = 0x100;
 
+/// What the program's code has between two of its instructions must not change while a handler looks.
+struct Errno(c_int);
+
+impl Errno {
+    fn keep() -> Self {
+        // SAFETY: this thread's own.
+        Self(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = self.0 };
+    }
+}
+
 unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let _errno = Errno::keep();
     // SAFETY: the kernel passes both, and the signal has an address.
     let (address, context_of) =
         unsafe { ((*info).si_addr().addr(), &mut *context.cast::<libc::ucontext_t>()) };
@@ -301,6 +319,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
 }
 
 unsafe extern "C" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let _errno = Errno::keep();
     // SAFETY: the kernel passes it.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     if stepped() {
@@ -484,8 +503,9 @@ unsafe fn pass_on(index: usize, signal: c_int, info: *mut libc::siginfo_t, conte
     // SAFETY: the action was in force before, so its handler is one for these arguments.
     unsafe {
         match before {
-            Some(before) if before.sa_sigaction == libc::SIG_IGN => {}
-            Some(before) if before.sa_sigaction != libc::SIG_DFL => {
+            // A fault cannot be ignored: the instruction would be repeated for ever.
+            Some(before) if before.sa_sigaction == libc::SIG_IGN && (*info).si_code <= 0 => {}
+            Some(before) if ![libc::SIG_DFL, libc::SIG_IGN].contains(&before.sa_sigaction) => {
                 if before.sa_flags & libc::SA_SIGINFO != 0 {
                     type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
                     std::mem::transmute::<usize, Handler>(before.sa_sigaction)(signal, info, context);

@@ -106,7 +106,7 @@ fn side(label: &str, what: &str, place: &Place) -> Side {
         Place::Code(address) => match gangway_backends::code_place(*address) {
             Some(at) => {
                 function = at.function;
-                source = at.source.map(|(file, line, column)| Source { file, line, column });
+                source = at.source.map(Source::from);
             }
             None => what += &format!(" at address {address:#x}"),
         },

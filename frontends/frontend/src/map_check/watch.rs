@@ -350,7 +350,7 @@ impl Noted {
             }
             last = number;
             if let Some(place) = device.access_place(number) {
-                let source = place.source.map(|(file, line, column)| Source { file, line, column });
+                let source = place.source.map(Source::from);
                 let (kernel, instruction) = (kernel.to_owned(), place.instruction);
                 places.insert(number, Place::Kernel { kernel, source, code: 0, instruction });
             }

@@ -5,7 +5,7 @@ use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, MappingEvent, Place, Site};
 use crate::storage::{AllocationRequest, Purpose};
-use gangway_backend::{Copies, DevicePtr, EventHandle, RangeChange, Stream};
+use gangway_backend::{DevicePtr, EventHandle, RangeChange, Stream};
 use gangway_present::{BlockRef, Label, Point, PresentTable, ReadyRef, Relation, StreamRef};
 
 /// The construct that work is for: its device, the stream of its operations, and where it stands
@@ -193,11 +193,9 @@ impl Construct {
         self.opened.notice(begin, size, change, label, self.stream);
     }
 
-    /// Tells the device what this thread copies from now on, if it wants to know.
-    pub(in crate::environment) fn copies_are(&self, copies: Copies) {
-        if self.opened.capabilities.mapping_notices {
-            self.opened.at(self.stream).copies_are(copies);
-        }
+    /// Where operations go, if the device wants to know whose affair they are.
+    pub(in crate::environment) fn noticing(&self) -> Option<&'static dyn Stream> {
+        self.opened.capabilities.mapping_notices.then(|| self.opened.at(self.stream))
     }
 }
 

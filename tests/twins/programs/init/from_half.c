@@ -5,7 +5,7 @@
 int main(void)
 {
   enum { N = 1000 };
-  double a[N]; // finds: `a`
+  double a[N]; // finds: copied back to the program, the first at 4000 bytes into `a`
   for (int i = 0; i < N; ++i)
     a[i] = 1;
 #ifdef WRONG

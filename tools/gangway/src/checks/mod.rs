@@ -15,7 +15,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::exit::{FAILURE, Failure, NOT_STARTED, Outcome, SUCCESS, of_program};
-use gangway_findings::{CHECKS, Finding};
+use gangway_findings::{CHECKS, Finding, Names};
 
 /// What is looked for: a place for each of [`CHECKS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,10 +23,7 @@ pub struct Checks([bool; CHECKS.len()]);
 
 /// Reads what `--check` is given.
 pub fn named(text: &str) -> Result<Checks, String> {
-    Checks::read(text).map_err(|name| {
-        let names: Vec<String> = CHECKS.iter().map(|check| format!("`{}`", check.name)).collect();
-        format!("`{name}` is no check; there are {} and `all`", names.join(", "))
-    })
+    Checks::read(text).map_err(|name| format!("`{name}` is no check; there are {Names} and `all`"))
 }
 
 impl Checks {

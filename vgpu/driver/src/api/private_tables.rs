@@ -49,9 +49,9 @@ struct Table {
     name_memory: extern "C" fn(address: CUdeviceptr, size: u64, name: &Text),
     /// The runtime has made a stream.
     runtimes_stream: extern "C" fn(stream: CUstream),
-    /// What the calling thread copies from now on: 0 the runtime's affair, 1 what the program asks for, 2 what a check
-    /// looks at.
-    copies_are: extern "C" fn(copies: u8),
+    /// Whose affair it is what the calling thread copies and waits for from now on: 0 the runtime's, 1 the program has
+    /// asked for it, 2 that of somebody who watches. Answers whose it was.
+    copies_are: extern "C" fn(copies: u8) -> u8,
     /// Takes what is noted of the accesses to so many bytes: a number for the first read of each before any write, and
     /// one for its last write. Answers whether accesses are noted.
     take_accesses: extern "C" fn(
@@ -147,8 +147,8 @@ extern "C" fn runtimes_stream(stream: CUstream) {
     }
 }
 
-extern "C" fn copies_are(copies: u8) {
-    runtimes::copies_are(copies);
+extern "C" fn copies_are(copies: u8) -> u8 {
+    runtimes::copies_are(copies)
 }
 
 extern "C" fn take_accesses(

@@ -57,7 +57,7 @@ fn access(
         (None, None) => format!("kernel '{}'", place.kernel),
     };
     let Place { function, instruction, source, .. } = place.clone();
-    let source = source.map(|(file, line, column)| findings::Source { file, line, column });
+    let source = source.map(findings::Source::from);
     findings::Side { label: label.to_owned(), what: format!("{what} by {by}"), function, instruction, source }
 }
 

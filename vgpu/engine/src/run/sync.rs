@@ -286,7 +286,7 @@ fn side(group: &Group, extent: &Extent) -> Side {
         what: format!("{threads} {does}"),
         function: place.function.clone().unwrap_or_default(),
         instruction: place.instruction.clone().unwrap_or_default(),
-        source: source.map(|(file, line, column)| Source { file, line, column }),
+        source: source.map(Source::from),
     }
 }
 

@@ -45,8 +45,10 @@ impl Watch {
         let code = warp.called_from.wrapping_sub(1);
         let number = || accesses.site(job.program().id(), code, || told(job, warp, code));
         let site = *self.noted.entry(code).or_insert_with(number);
+        // A block's shared memory is device memory as well, and nobody asks for what is noted of it.
+        let is_shared = |address: u64| address.wrapping_sub(warp.shared as u64) < warp.shared_size;
         for address in lanes(noted.lanes).map(|lane| place_of(noted.places, lane)) {
-            if is_device_address(address) && !job.program().is_runtimes(address) {
+            if is_device_address(address) && !is_shared(address) && !job.program().is_runtimes(address) {
                 accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
             }
         }

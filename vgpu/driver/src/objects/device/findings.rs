@@ -1,7 +1,6 @@
 //! What the checks of `GANGWAY_VGPU_CHECK` have found: each thing is told when the first launch with it ends, and how
 //! many there were when the process ends.
 
-use std::fmt::Arguments;
 use std::sync::Once;
 
 use gangway_engine::{Facts, Fault, Listeners, Reason};
@@ -17,19 +16,19 @@ pub const LISTENERS: Listeners = Listeners { name: names::find, tell };
 
 fn tell(finding: Finding) {
     let kernel = pretty_kernel_name(&finding.kernel).into_owned();
-    gangway_findings::tell(&Finding { kernel, ..finding }, |text: Arguments<'_>| report::line(text));
+    gangway_findings::tell(&Finding { kernel, ..finding }, report::line);
 }
 
 /// An access that has ended its kernel is a finding of `memory` for tools. People have the report of the failure.
 pub fn note(fault: &Fault) {
     if matches!(fault.reason, Reason::IllegalAddress | Reason::MisalignedAddress) {
-        gangway_findings::note(&wrong_access(&fault.facts), |text: Arguments<'_>| report::line(text));
+        gangway_findings::note(&wrong_access(&fault.facts), report::line);
     }
 }
 
 fn wrong_access(facts: &Facts) -> Finding {
     let near = facts.near.as_ref().map(|near| format!(", {near}"));
-    let source = facts.source.clone().map(|(file, line, column)| Source { file, line, column });
+    let source = facts.source.clone().map(Source::from);
     let side = Side {
         label: String::new(),
         what: facts.threads.clone().unwrap_or_default(),

@@ -5,6 +5,7 @@
 //! for.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -103,7 +104,7 @@ impl Config {
             name: &str,
             text: Option<String>,
             parse: impl Fn(&str) -> Option<T>,
-            wanted: &str,
+            wanted: impl Display,
         ) -> Option<T> {
             let text = text?;
             let parsed = parse(text.trim());
@@ -160,7 +161,7 @@ impl Config {
                 "CHECK",
                 value("CHECK"),
                 checks,
-                "a list of checks: `memory`, `race`, `sync`, `all` or `none`",
+                format_args!("a list of checks: {}, `all` or `none`", gangway_findings::Names),
             )
             .unwrap_or_default(),
             execution: read(

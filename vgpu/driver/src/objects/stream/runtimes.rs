@@ -13,7 +13,7 @@ static STREAMS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// What the program asks for.
 const ASKED_FOR: u8 = 1;
-/// What a check looks at.
+/// What somebody looks at who watches.
 const LOOKS: u8 = 2;
 
 thread_local! {
@@ -25,12 +25,13 @@ pub fn add(stream: &Stream) {
     STREAMS.lock().unwrap_or_else(PoisonError::into_inner).insert(stream.id());
 }
 
-/// What the calling thread copies from now on.
-pub fn copies_are(copies: u8) {
-    COPIES.set(copies);
+/// Whose affair it is what the calling thread copies and waits for from now on; whose it was.
+pub fn copies_are(copies: u8) -> u8 {
+    gangway_streams::watch_unseen(copies == LOOKS);
+    COPIES.replace(copies)
 }
 
-/// Whether the calling thread copies for a check that looks at what is there.
+/// Whether the calling thread copies for somebody who looks at what is there.
 pub fn looks() -> bool {
     COPIES.get() == LOOKS
 }

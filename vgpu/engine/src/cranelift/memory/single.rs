@@ -85,11 +85,7 @@ impl Emitter<'_, '_> {
 
     /// What both ways have loaded, behind them.
     pub(crate) fn loaded(&mut self, single: &Single, slow: &[Lanes]) -> Vec<Lanes> {
-        let values: Vec<Value> = slow.iter().flat_map(|lanes| lanes.vectors(&mut self.builder)).collect();
-        self.leave_single(single, &values);
-        self.meet_single(single);
-        let results = self.builder.block_params(single.done).to_vec();
-        results.chunks(results.len() / slow.len()).map(|values| Lanes::Vector(values.into())).collect()
+        self.loaded_both(single.done, slow)
     }
 
     /// Stores the elements that have been passed to the helper, and goes on where helpers do it.
