@@ -151,6 +151,34 @@ fn a_flag_between_blocks() {
 }
 
 #[test]
+fn words_that_all_lanes_use_one_after_the_other() {
+    // Words of such loops are told of line by line, and before anything that orders them. What all lanes write
+    // others may read.
+    let with = |before: &str, behind: &str, access: &str| {
+        format!(
+            "mov.u32 %v, 0; mov.u64 %next, %base; setp.ne.u32 %p, %b, 0; @%p bra wait; st.global.u32 [%at+256], %i;
+             write: st.global.u32 [%next], %v; add.u64 %next, %next, 4; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 40;
+             @%p bra write; {before} st.relaxed.gpu.global.u32 [%flag], %v; bra end;
+             wait: ld.relaxed.gpu.global.u32 %w, [%flag]; setp.eq.u32 %p, %w, 0; @%p bra wait; {behind}
+             again: {access} add.u64 %next, %next, 4; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 32;
+             @%p bra again; end:"
+        )
+    };
+    let fence = "fence.acq_rel.gpu;";
+    for access in ["ld.global.u32 %w, [%next+256];", "st.global.u32 [%next], %n;"] {
+        assert_eq!(found(&with(fence, fence, access), 2, 32), Races::default(), "{access}");
+        for (before, behind) in [("", fence), (fence, "")] {
+            let races = found(&with(before, behind, access), 2, 32);
+            assert!(races.places == 1 && races.count >= 32, "{races:?} {before} {behind} {access}");
+        }
+    }
+    // Nobody waits: one value by all is no race, but to read it may be another one.
+    let writes = "mov.u32 %v, 0; again: mul.wide.u32 %wide, %v, 4; add.u64 %next, %base, %wide;
+        st.global.u32 [%next], %VALUE; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 40; @%p bra again;";
+    twins(&writes.replace("VALUE", "b"), &writes.replace("VALUE", "v"), 2, 32);
+}
+
+#[test]
 fn scopes_of_fences() {
     let (raise, look) = ("st.relaxed.gpu.global.u32 [%flag], %v;", "ld.relaxed.gpu.global.u32 %v, [%flag];");
     for kind in ["fence.acq_rel", "fence.sc"] {

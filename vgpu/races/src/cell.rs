@@ -34,6 +34,8 @@ const NARROW: u64 = 1;
 impl Cell {
     /// The lowest bit of the thread.
     pub const THREAD: u32 = 38;
+    /// The bit that says that others have written the same.
+    pub const UNANIMOUS: u64 = 1 << 1;
 
     #[must_use]
     pub fn bits(self) -> u64 {
@@ -42,7 +44,7 @@ impl Cell {
             | u64::from(self.site) << 7
             | u64::from(self.mask & 15) << 3
             | u64::from(self.strong) << 2
-            | u64::from(self.unanimous) << 1
+            | if self.unanimous { Self::UNANIMOUS } else { 0 }
             | u64::from(self.narrow)
     }
 
@@ -60,7 +62,7 @@ impl Cell {
             site: (bits >> 7) as u16 & (SITES - 1),
             mask: (bits >> 3) as u8 & 15,
             strong: bits & STRONG != 0,
-            unanimous: bits >> 1 & 1 != 0,
+            unanimous: bits & Self::UNANIMOUS != 0,
             narrow: bits & NARROW != 0,
         }
     }
@@ -69,6 +71,12 @@ impl Cell {
     #[must_use]
     pub fn meet(one: u64, other: u64) -> bool {
         one & other & MASK != 0
+    }
+
+    /// Whether an access, if there is one, is to all bytes of another one.
+    #[must_use]
+    pub fn covers(one: u64, other: u64) -> bool {
+        other & !one & MASK == 0
     }
 
     /// Whether two accesses are strong, and towards each other, whatever their blocks are.

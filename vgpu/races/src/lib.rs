@@ -45,7 +45,7 @@ mod warp;
 pub use block::{Access, Block, Order};
 pub use device::{Device, Launch, Past};
 pub use finding::{Example, Finding, Place, Side};
-pub use row::{Places, Row, Values};
+pub use row::{Pattern, Places, Row, Values};
 pub use transfer::Transfer;
 
 /// Threads of a warp.

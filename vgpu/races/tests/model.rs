@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use gangway_races::{Access, Block, Device, Order, Place, Places, Row};
+use gangway_races::{Access, Block, Device, Order, Pattern, Place, Places, Row};
 use proptest::prelude::*;
 
 const BASE: u64 = 1 << 45;
@@ -260,6 +260,37 @@ fn missed(steps: &[Step]) -> Option<u64> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    /// However lanes' places lie, none is forgotten and no other is looked at.
+    #[test]
+    fn each_lane_of_a_row_is_looked_at(
+        rows in prop::array::uniform2((prop::array::uniform32(0..300u64), any::<u32>(), any::<bool>())),
+        line_by_line in any::<bool>(),
+    ) {
+        let device = Device::new(BASE);
+        let launch = device.launch(2, 1, false, None).expect("few threads");
+        let mut used = Vec::new();
+        for ((words, lanes, write), number) in rows.iter().zip(0..) {
+            let (lanes, write) = (lanes | 1, *write);
+            // Those of some rows stay in a few lines.
+            let words = words.map(|word| if line_by_line { word % 40 } else { word });
+            let mut block = Block::default();
+            block.start(&launch, number, 1, 0);
+            let places = words.map(|word| BASE + 4 * word);
+            let mut pattern = Pattern::default();
+            pattern.fit(lanes, &places);
+            let (size, shared, strong, narrow, values, site) = (4, false, false, false, None, 0);
+            let places = Places::Alike(&places, &pattern);
+            block.row(&Row { warp: 0, lanes, places, size, shared, write, strong, narrow, values, site });
+            let of_lanes = words.iter().zip(0..).filter(|(_, lane)| lanes >> lane & 1 != 0);
+            used.extend(of_lanes.map(|(&word, lane)| (word, (number, lane), write)));
+        }
+        let races = |(one, other): (&(u64, (u64, u32), bool), &(u64, (u64, u32), bool))| {
+            one.0 == other.0 && one.1 < other.1 && (one.2 || other.2)
+        };
+        let mut pairs = used.iter().flat_map(|one| used.iter().map(move |other| (one, other)));
+        prop_assert_eq!(!launch.end().is_empty(), pairs.any(races));
+    }
 
     /// Nothing is found that is none: what the model orders is ordered.
     #[test]

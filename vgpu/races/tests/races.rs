@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_races::{Access, Block, Device, Finding, Launch, Order, Place};
+use gangway_races::{Access, Block, Device, Finding, Launch, Order, Place, Places, Row, Values};
 
 const BASE: u64 = 1 << 45;
 const ALL: u32 = u32::MAX;
@@ -174,6 +174,49 @@ fn atomic_operations_race_with_plain_ones_alone() {
     machine.atomic(1, 0, 128, RELAXED);
     assert_eq!(machine.launch.end(), []);
     machine.read(1, 1, 0, 128);
+    assert_eq!(machine.found().len(), 1);
+}
+
+/// All lanes of a warp access words of a line.
+fn words(machine: &mut Machine, block: usize, words: u32, write: Option<[u32; 32]>) {
+    machine.blocks[block].row(&Row {
+        warp: 0,
+        lanes: ALL,
+        places: Places::Words { line: BASE, words },
+        size: 128,
+        shared: false,
+        write: write.is_some(),
+        strong: false,
+        narrow: false,
+        values: write.as_ref().map(Values::Words),
+        site: u16::from(write.is_some()),
+    });
+}
+
+#[test]
+fn words_that_all_lanes_use() {
+    let mut machine = machine(2);
+    words(&mut machine, 0, 0xff, Some([3; 32]));
+    words(&mut machine, 1, 0xff00, None);
+    // Others write the same.
+    words(&mut machine, 1, 0xf0, Some([3; 32]));
+    assert_eq!(machine.launch.end(), []);
+    words(&mut machine, 1, 0x0f, Some([4; 32]));
+    words(&mut machine, 0, 0x300, Some([3; 32]));
+    // For the two reads that are kept of each of two words, and for the writes of four words.
+    let counts: Vec<_> = machine.found().iter().map(|finding| finding.count).collect();
+    assert_eq!(counts, [4, 4]);
+}
+
+#[test]
+fn a_lane_that_is_alone_writes_for_nobody_else() {
+    let mut machine = machine(2);
+    let places = Places::Words { line: BASE, words: 1 };
+    let (size, shared, write, strong, narrow) = (128, false, true, false, false);
+    let values = Some(Values::Words(&[3; 32]));
+    let row = Row { warp: 0, lanes: 1, places, size, shared, write, strong, narrow, values, site: 1 };
+    machine.blocks[0].row(&row);
+    machine.read(1, 0, 0, 0);
     assert_eq!(machine.found().len(), 1);
 }
 

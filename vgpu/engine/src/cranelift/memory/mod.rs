@@ -9,6 +9,7 @@ mod gather;
 mod own;
 mod reach;
 mod single;
+mod told;
 
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
@@ -60,7 +61,7 @@ impl Emitter<'_, '_> {
             reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
         }
         let (slow, done) = self.part(reach.wrong);
-        self.tell_of_rows(&reach, access, false);
+        self.tell_of_loads(&reach, access);
         let count = usize::from(access.count);
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
         let scalars = one && uniform;
@@ -200,8 +201,7 @@ impl Emitter<'_, '_> {
         if self.alone.is_some() {
             let &[pointer] = &reach.pointers[..] else { return false };
             let (slow, done) = self.part(reach.wrong);
-            self.pass_to_watch(values);
-            self.tell_of_rows(&reach, access, true);
+            self.tell_of_stores(&reach, access, values);
             for (element, value) in (0i32..).zip(values) {
                 let lanes = self.lanes_of(value);
                 let value = self.running_lane(&lanes);
@@ -223,8 +223,7 @@ impl Emitter<'_, '_> {
             return true;
         }
         let (slow, done) = self.part(reach.wrong);
-        self.pass_to_watch(values);
-        self.tell_of_rows(&reach, access, true);
+        self.tell_of_stores(&reach, access, values);
         let row = LANES / reach.pointers.len();
         let contiguous = reach.step == size && values.len() == 1 && size >= 4;
         for (element, value) in values.iter().enumerate() {
@@ -262,31 +261,6 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// Tells who watches of the lanes of each row.
-    fn tell_of_rows(&mut self, reach: &Reach, access: Access, store: bool) {
-        if !self.unit.watch {
-            return;
-        }
-        let row = LANES / reach.pointers.len();
-        for (number, &pointer) in reach.pointers.iter().enumerate() {
-            let before = number * row;
-            let first = self.builder.ins().iadd_imm_s(pointer, -(reach.step * before as i64));
-            let lanes = match reach.pointers.len() {
-                1 => self.mask,
-                _ => self.builder.ins().band_imm_u(self.mask, ((1 << row) - 1) << before),
-            };
-            self.tell_of(access, store, lanes, first, reach.step);
-        }
-    }
-
-    /// Where accesses are watched, puts down what is stored.
-    fn pass_to_watch(&mut self, values: &[Known]) {
-        if self.unit.watch {
-            let inputs: Vec<Input> = values.iter().map(|value| Input::Lanes(self.lanes_of(value))).collect();
-            self.pass(&inputs);
-        }
-    }
-
     /// Ends the fast way of a store, and has a helper do it on the slow way.
     fn store_slowly(
         &mut self,
@@ -307,7 +281,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(done);
     }
 
-    fn lanes_of(&mut self, known: &Known) -> Lanes {
+    pub(super) fn lanes_of(&mut self, known: &Known) -> Lanes {
         match known {
             Known::Input(Input::Lanes(lanes)) => lanes.clone(),
             Known::Steps(steps) => self.spread(steps),
