@@ -53,6 +53,19 @@ impl Operations {
         if size != 0 && !entry.has_attachments() {
             return self.copy_to(construct, host, entry.translate(host), size, label);
         }
+        self.copy_in_between(construct, entry, host, size, label)
+    }
+
+    /// The same for what lies between attached pointers.
+    #[cold]
+    fn copy_in_between(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
         let parts = around(host, size, attached_in(entry, host, size));
         parts.into_iter().try_for_each(|(begin, length)| {
             self.copy_to(construct, begin, entry.translate(begin), length, label)
@@ -257,7 +270,7 @@ impl Operations {
 }
 
 /// Does a copy, which observers see if there are any.
-#[inline]
+#[inline(always)]
 fn transferred(
     construct: &Construct,
     step: impl Fn() -> Step<'static>,
