@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::{SITES, THREADS};
 use crate::finding::{Finding, Findings, Place, Told};
+use crate::handed::Word;
 use crate::known::Known;
 use crate::shadow::Shadow;
 
@@ -243,8 +244,8 @@ const RECENT: usize = 256;
 /// Parts of what is handed on, so that blocks seldom wait for each other.
 const PARTS: usize = 64;
 
-/// What is known to whoever reads a word, by its address.
-pub(crate) type Handed = FxHashMap<u64, Arc<Known>>;
+/// What is handed on with words, by their addresses.
+pub(crate) type Handed = FxHashMap<u64, Word>;
 
 /// A launch that is under way.
 #[derive(Debug)]

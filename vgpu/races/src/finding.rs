@@ -34,6 +34,8 @@ impl Place {
 pub struct Example {
     pub write: bool,
     pub strong: bool,
+    /// Its scope is the block: it is strong towards that alone.
+    pub narrow: bool,
     /// The block, and the thread in it, counted as warps have them; `None` for a thread of another launch.
     pub thread: Option<(u32, u32)>,
 }

@@ -11,6 +11,7 @@
 //! | `line` | the last accesses of each word of a line of memory |
 //! | `shadow` | the lines of device memory |
 //! | `known` | what a warp knows of other blocks |
+//! | `handed` | what is handed on with a word |
 //! | `warp` | the clock of a warp, and what its lanes know of each other |
 //! | `finding` | what has been found, each place once |
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
@@ -32,6 +33,7 @@ mod block;
 mod cell;
 mod device;
 mod finding;
+mod handed;
 mod known;
 mod line;
 mod look;

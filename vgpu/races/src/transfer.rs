@@ -31,8 +31,8 @@ impl Device {
         let place = || Place { copy: Some(what), ..Place::default() };
         let site = self.site(code.0, code.1, place);
         for &Transfer { address, size, write } in accesses {
-            let (warp, lane, shared, strong, bytes) = (0, 0, false, false, None);
-            block.access(&Access { warp, lane, address, size, shared, write, strong, bytes, site });
+            let (warp, lane, shared, strong, narrow, bytes) = (0, 0, false, false, false, None);
+            block.access(&Access { warp, lane, address, size, shared, write, strong, narrow, bytes, site });
         }
         launch.end()
     }

@@ -111,7 +111,7 @@ impl Reader<'_> {
             }),
             Meaning::Matrix(_) => self.matrix(number, opcode, operands)?,
             Meaning::ActiveMask => Kind::ActiveLanes { result: self.slot(operands[0]) },
-            Meaning::Fence => Kind::Fence,
+            Meaning::Fence { narrow } => Kind::Fence { narrow },
             Meaning::Hint(Hint::Sleep) => Kind::Sleep,
             Meaning::Control(Control::BranchIndexed) => Kind::Table { index: self.source(operands[0])? },
             Meaning::Control(Control::Call) => self.call(operands)?,
@@ -354,6 +354,7 @@ fn accessed(access: meaning::MemoryAccess) -> Access {
         strong: access.strong,
         acquire: access.order.acquire,
         release: access.order.release,
+        narrow: access.order.narrow,
         uniform: access.uniform,
     }
 }

@@ -378,7 +378,7 @@ impl Shapes {
             Kind::Store { .. }
             | Kind::Stack { stack: Stack::Restore { .. }, .. }
             | Kind::Copy { .. }
-            | Kind::Fence
+            | Kind::Fence { .. }
             | Kind::Sleep
             | Kind::Nothing
             | Kind::Table { .. }

@@ -62,6 +62,7 @@ impl Emitter<'_, '_> {
             site: self.site,
             acquire: access.acquire,
             release: access.release,
+            narrow: access.narrow,
             operation: None,
         };
         self.number(access.bits())

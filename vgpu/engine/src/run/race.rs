@@ -34,7 +34,7 @@ pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<S
         check: "race".to_owned(),
         message: format!("nothing orders two accesses of {between}, to {at}"),
         kernel: if is_copy(later) { &earlier.place } else { &later.place }.kernel.clone(),
-        sides: vec![access("first", earlier, extent), access("then", later, extent)],
+        sides: vec![access("first", earlier, later, extent), access("then", later, earlier, extent)],
         notes: Vec::new(),
         count: *count,
     }
@@ -42,7 +42,8 @@ pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<S
 
 fn access(
     label: &str,
-    Side { place, example: Example { write, strong, thread } }: &Side,
+    Side { place, example: Example { write, strong, narrow, thread } }: &Side,
+    other: &Side,
     extent: &Extent,
 ) -> findings::Side {
     let what = match (write, strong) {
@@ -51,6 +52,11 @@ fn access(
         (true, false) => "a write",
         (false, false) => "a read",
     };
+    // Two that are strong race only because one of them does not reach the other.
+    let scope = match narrow & other.example.strong {
+        true => " of scope .cta, which does not reach the other block,",
+        false => "",
+    };
     let by = match (place.copy, thread) {
         (Some(copy), _) => copy.to_owned(),
         (None, Some((block, thread))) => extent.told((*block).into(), *thread),
@@ -58,7 +64,13 @@ fn access(
     };
     let Place { function, instruction, source, .. } = place.clone();
     let source = source.map(findings::Source::from);
-    findings::Side { label: label.to_owned(), what: format!("{what} by {by}"), function, instruction, source }
+    findings::Side {
+        label: label.to_owned(),
+        what: format!("{what}{scope} by {by}"),
+        function,
+        instruction,
+        source,
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +88,7 @@ mod tests {
         };
         let side = |write, thread, instruction, line| Side {
             place: place(instruction, line),
-            example: Example { write, strong: false, thread },
+            example: Example { write, strong: false, narrow: false, thread },
         };
         let finding = Finding {
             earlier: side(true, Some((1, 33)), "st.shared.u32", 7),
@@ -98,5 +110,20 @@ mod tests {
         let text = told(&other, &extent, |_| Some("`a` of 8 bytes".to_owned())).to_string();
         assert!(text.contains("two kernels, to `a` of 8 bytes"), "{text}");
         assert!(text.contains("a write by kernel 'k' at f.c:7:3") && text.ends_with("once"), "{text}");
+        let strong = |side: Side, narrow| {
+            let example = Example { strong: true, narrow, ..side.example };
+            Side { example, ..side }
+        };
+        let narrow = Finding {
+            earlier: strong(other.earlier.clone(), true),
+            later: strong(other.later.clone(), false),
+            ..other.clone()
+        };
+        let text = told(&narrow, &extent, |_| None).to_string();
+        let scope = "write of scope .cta, which does not reach the other block, by kernel 'k'";
+        assert!(text.contains(scope) && text.contains("volatile read by thread"), "{text}");
+        // With a plain access no scope would help.
+        let plain = Finding { later: other.later, ..narrow };
+        assert!(!told(&plain, &extent, |_| None).to_string().contains("scope"));
     }
 }

@@ -138,6 +138,7 @@ impl Display for Access {
         f.write_str(if self.strong { " strong" } else { "" })?;
         f.write_str(if self.acquire { " acquire" } else { "" })?;
         f.write_str(if self.release { " release" } else { "" })?;
+        f.write_str(if self.narrow { " narrow" } else { "" })?;
         f.write_str(if self.uniform { " uniform" } else { "" })
     }
 }
@@ -305,7 +306,7 @@ impl Display for Kind {
                 list(f, &matrix.sources, |f, (read, offset)| write!(f, "{read}@{offset}"))
             }
             Kind::ActiveLanes { .. } => f.write_str("active_lanes"),
-            Kind::Fence => f.write_str("fence"),
+            Kind::Fence { narrow } => f.write_str(if *narrow { "fence narrow" } else { "fence" }),
             Kind::Sleep => f.write_str("sleep"),
             Kind::Nothing => f.write_str("nothing"),
             Kind::Table { index } => write!(f, "table {index}"),
