@@ -177,3 +177,23 @@ fn faults_name_the_instruction_and_the_lane() {
         }
     }
 }
+
+/// The first lane may be one of those that do not load.
+#[test]
+fn some_lanes_load_what_is_the_same_for_all() {
+    let start =
+        "ld.global.u32 %a, [%own]; ld.global.u32 %b, [%own+4]; setp.lt.s32 %q, %a, %b; mov.u32 %k, %x;";
+    compare(&format!("{start} @!%q ld.global.u32 %k, [%base]; st.global.u32 [%own+32768], %k;"));
+    compare(&format!("{start} @%q ld.global.u32 %k, [%base+8]; st.global.u32 [%own+32768], %k;"));
+    // One for each row, in shared memory.
+    compare(&format!(
+        "{start} mov.u32 %s, s; mad.lo.u32 %t, %x, 4, %s; st.shared.u32 [%t], %a; bar.sync 0;
+         mad.lo.u32 %t, %r, 4, %s; @%q ld.shared.u32 %k, [%t]; @!%q ld.shared.u32 %k, [%t+4];
+         st.global.u32 [%own+32768], %k;"
+    ));
+    // None of them.
+    compare(&format!(
+        "{start} setp.gt.u32 %p, %x, 5000; @%p ld.global.u32 %k, [%base]; @%q add.u32 %k, %k, 1;
+         st.global.u32 [%own+32768], %k;"
+    ));
+}
