@@ -18,6 +18,8 @@ pub enum Kind {
     Compiler,
     /// The program is right; `docs/checks.md` says why this is found all the same.
     Limit,
+    /// The program is right, and nobody has found out why this is told.
+    Defect,
     /// The program is about what checks change: its output or its end is another with them.
     Differs,
     /// It takes too long.
@@ -25,16 +27,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    const WORDS: [(&'static str, Self); 5] = [
+    const WORDS: [(&'static str, Self); 6] = [
         ("mistake", Self::Mistake),
         ("compiler", Self::Compiler),
         ("limit", Self::Limit),
+        ("defect", Self::Defect),
         ("differs", Self::Differs),
         ("slow", Self::Slow),
     ];
 
     fn has_place(self) -> bool {
-        matches!(self, Self::Mistake | Self::Compiler | Self::Limit)
+        !matches!(self, Self::Differs | Self::Slow)
     }
 }
 

@@ -147,7 +147,14 @@ impl Run<'_> {
             Some(_) => Some(read(&self.place.join(FINDINGS))?),
             None => None,
         };
-        Ok(Outcome { status: status(ended), stdout, stderr, findings })
+        let status = match (status(ended), self.header.status, &self.library.checker) {
+            // Who waits for the program tells its signal as a shell does.
+            (Status::Exit(code), Status::Signal(signal), Some(_)) if code == 128 + signal => {
+                self.header.status
+            }
+            (status, ..) => status,
+        };
+        Ok(Outcome { status, stdout, stderr, findings })
     }
 
     fn command(&self, offload: Offload) -> Command {

@@ -32,7 +32,7 @@ pub fn declared(place: &mut Place<'_>) {
     let of = *place.chance.one_of(&TYPES);
     let (name, length) = (format!("g{}", place.number), place.chance.between(30, 200));
     place.text.global("#pragma omp declare target");
-    place.text.global(format!("static {} {name}[{length}];", of.name()));
+    place.text.global(format!("{} {name}[{length}];", of.name()));
     place.text.global("#pragma omp end declare target");
     let array = super::Array::named(name.clone(), of, length);
     let write = array.host_writes(0, length, place.chance);
