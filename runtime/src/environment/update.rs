@@ -18,6 +18,7 @@ impl Work {
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
         let Some(stream) = self.construct.noticing() else { return self.update_all(items) };
+        self.construct.is_for_update();
         let mut updated = Ok(());
         stream.on_behalf(Copies::AskedFor, &mut || updated = self.update_all(items));
         updated

@@ -10,12 +10,14 @@ use rustc_hash::FxHashMap;
 use crate::cell::{SITES, THREADS};
 use crate::finding::{Finding, Findings, Place, Told};
 use crate::known::Known;
-use crate::shadow::Shadow;
+use crate::shadow::{Had, Shadow};
 
-/// A device: its memory's shadow, and which launches are under way.
+/// A device: the shadows of its memory and the host's, and which launches are under way.
 #[derive(Debug)]
 pub struct Device {
-    pub(crate) shadow: Shadow,
+    shadow: Shadow,
+    /// Of the host's memory, as far as copies of the device and the program access it.
+    host: Shadow,
     launches: Mutex<Launches>,
     sites: Mutex<Sites>,
     /// Launches and blocks that were not looked at to their end.
@@ -100,12 +102,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bytes of the range of device memory.
+const DEVICE_MEMORY: u64 = 1 << 42;
+/// Addresses of the host.
+const HOST_MEMORY: u64 = 1 << 47;
+
 impl Device {
     /// For device memory from `base` on.
     #[must_use]
     pub fn new(base: u64) -> Arc<Self> {
         Arc::new(Device {
-            shadow: Shadow::new(base),
+            shadow: Shadow::new(base, DEVICE_MEMORY),
+            host: Shadow::new(0, HOST_MEMORY),
             launches: Mutex::new(Launches { next: 1, recent: Vec::new(), stream: None, several: false }),
             sites: Mutex::default(),
             lost: AtomicU64::new(0),
@@ -127,7 +135,7 @@ impl Device {
         let per_block = warps * crate::LANES as u32;
         let threads = u32::try_from(blocks.checked_mul(per_block.into())?).ok().filter(|&all| all < THREADS);
         let mut launches = lock(&self.launches);
-        let Some(threads) = threads.filter(|&threads| launches.make_room(threads, &self.shadow)) else {
+        let Some(threads) = threads.filter(|&threads| launches.make_room(threads, || self.clear())) else {
             self.lose();
             return None;
         };
@@ -173,6 +181,21 @@ impl Device {
         self.shadow.forget(address, size);
     }
 
+    /// Memory of the host is given back. Whoever does that may be called by this crate.
+    pub fn forget_host(&self, address: u64, size: u64) {
+        self.host.forget_patiently(address, size);
+    }
+
+    /// The line at an address of the device or the host.
+    pub(crate) fn line(&self, address: u64) -> Option<Had<'_>> {
+        self.shadow.line(address).or_else(|| self.host.line(address))
+    }
+
+    fn clear(&self) {
+        self.shadow.clear();
+        self.host.clear();
+    }
+
     pub(crate) fn place(&self, site: u16) -> Place {
         lock(&self.sites).places.get(usize::from(site)).cloned().unwrap_or_default()
     }
@@ -198,14 +221,14 @@ impl Device {
 
 impl Launches {
     /// Numbers for so many threads. They begin anew, with an empty shadow, when nothing is under way.
-    fn make_room(&mut self, threads: u32, shadow: &Shadow) -> bool {
+    fn make_room(&mut self, threads: u32, clear: impl FnOnce()) -> bool {
         if THREADS - self.next > threads {
             return true;
         }
         if self.recent.iter().any(|other| !other.ended.load(Ordering::Relaxed)) {
             return false;
         }
-        shadow.clear();
+        clear();
         self.next = 1;
         self.recent.clear();
         true

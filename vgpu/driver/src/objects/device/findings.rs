@@ -7,12 +7,12 @@ use gangway_engine::{Facts, Fault, Listeners, Reason};
 use gangway_findings::{Finding, Side, Source};
 use gangway_trace::pretty_kernel_name;
 
-use super::{Device, names};
+use super::{Device, host, names};
 use crate::objects::process::report::{self, report};
 use crate::objects::process::state;
 
 /// Who hears of what engines find.
-pub const LISTENERS: Listeners = Listeners { name: names::find, tell };
+pub const LISTENERS: Listeners = Listeners { name: names::find, code: host::find_code, tell };
 
 fn tell(finding: Finding) {
     let kernel = pretty_kernel_name(&finding.kernel).into_owned();
@@ -54,6 +54,7 @@ pub fn watch() {
         if state::is_forked() {
             return;
         }
+        host::end();
         let races = Device::all().iter().filter_map(|device| device.started()?.races());
         let unseen = races.map(|races| races.unseen).sum();
         if let Some(text) = text(gangway_findings::told(), unseen) {
