@@ -20,6 +20,8 @@ pub struct Device {
     host: Shadow,
     launches: Mutex<Launches>,
     sites: Mutex<Sites>,
+    /// How often the numbers of threads have begun anew.
+    rounds: AtomicU64,
     /// Launches and blocks that were not looked at to their end.
     lost: AtomicU64,
     /// What has been found, and how often.
@@ -116,6 +118,7 @@ impl Device {
             host: Shadow::new(0, HOST_MEMORY),
             launches: Mutex::new(Launches { next: 1, recent: Vec::new(), stream: None, several: false }),
             sites: Mutex::default(),
+            rounds: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             told: Mutex::default(),
         })
@@ -191,7 +194,13 @@ impl Device {
         self.shadow.line(address).or_else(|| self.host.line(address))
     }
 
+    /// How often the numbers of threads have begun anew: a launch of another round has none any more.
+    pub(crate) fn round(&self) -> u64 {
+        self.rounds.load(Ordering::Acquire)
+    }
+
     fn clear(&self) {
+        self.rounds.fetch_add(1, Ordering::Release);
         self.shadow.clear();
         self.host.clear();
     }
@@ -386,6 +395,11 @@ impl Launch {
         let found = std::mem::take(&mut *lock(&self.findings));
         let place = |site| self.device.place(site);
         found.new_to(&mut lock(&self.device.told), place).into_all(place)
+    }
+
+    /// It may go on for as long as nothing else happens, and keeps nobody.
+    pub(crate) fn is_open(&self) {
+        self.own.ended.store(true, Ordering::Relaxed);
     }
 
     fn leave(&self) {

@@ -20,6 +20,8 @@ pub struct Host {
 #[derive(Debug, Default)]
 struct Now {
     moment: (u64, u64),
+    /// The round of the device's numbers.
+    round: u64,
     launch: Option<Arc<Launch>>,
     block: Block,
 }
@@ -55,11 +57,12 @@ impl Host {
     ) -> Vec<Finding> {
         let now = &mut *self.now();
         let mut found = Vec::new();
-        if now.launch.is_none() || now.moment != moment {
+        if now.launch.is_none() || now.moment != moment || now.round != self.device.round() {
             found = now.end();
             let Some(launch) = self.device.launch(1, 1, false, Some(past())) else { return found };
+            launch.is_open();
             now.block.start(&launch, 0, 1, 0);
-            (now.moment, now.launch) = (moment, Some(launch));
+            (now.moment, now.round, now.launch) = (moment, self.device.round(), Some(launch));
         }
         let &HostAccess { address, size, write, code } = access;
         let place = || Place { by: By::Host { code }, ..Place::default() };

@@ -245,7 +245,11 @@ impl Queue {
         operations: impl IntoIterator<Item = Operation>,
         awaited: Option<&Arc<Clock>>,
     ) -> Vec<Operation> {
-        self.known.learn(Some(&known::program_knows()));
+        let operations: Vec<Operation> = operations.into_iter().collect();
+        // What the program does next is something else only where something has been submitted.
+        if operations.iter().any(|operation| matches!(operation, Operation::Run(..))) {
+            self.known.learn(Some(&known::program_knows()));
+        }
         self.known.learn(awaited);
         let mut all = Vec::new();
         for operation in operations {

@@ -12,7 +12,7 @@ use gangway_engine::{HostAccess, Past};
 use gangway_findings::Source;
 use gangway_streams::{Clock, Moment, Task};
 
-use super::{Device, names};
+use super::Device;
 
 const PAGE: u64 = 4096;
 
@@ -61,8 +61,8 @@ fn after(moment: Moment) -> Arc<dyn Past> {
 }
 
 /// Memory of the program is given back.
+/// No lock is taken: the driver frees memory of its own with any of them held.
 pub fn freed(address: u64, size: u64) {
-    names::forget(address, size);
     Device::all().iter().filter_map(Device::started).for_each(|engine| engine.forget_host(address, size));
 }
 
