@@ -26,6 +26,7 @@ impl Work {
     /// The same where the device wants to know that the program asks for these copies.
     #[cold]
     fn update_noticed(&mut self, items: &impl Items, stream: &dyn Stream) -> Result<()> {
+        self.construct.is_for_update();
         let mut updated = Ok(());
         stream.on_behalf(Copies::AskedFor, &mut || updated = self.update_all(items));
         updated

@@ -150,8 +150,11 @@ fn of_lanes(steps: &[Step]) -> Vec<(usize, Step)> {
     all
 }
 
+/// The block of a strong access, and whether its scope is that block.
+type Scoped = (usize, bool);
+
 /// What a step accesses, whether it writes, and of what block and scope it is if it is strong.
-fn used(step: Step) -> Option<(u64, bool, Option<(usize, bool)>)> {
+fn used(step: Step) -> Option<(u64, bool, Option<Scoped>)> {
     match step {
         Step::Read(_, word) => Some((word, false, None)),
         Step::Write(_, word) => Some((word, true, None)),
@@ -161,7 +164,7 @@ fn used(step: Step) -> Option<(u64, bool, Option<(usize, bool)>)> {
 }
 
 /// Whether two operations, of blocks and scopes, are strong towards each other.
-fn reach((block, narrow): (usize, bool), (other, same): (usize, bool)) -> bool {
+fn reach((block, narrow): Scoped, (other, same): Scoped) -> bool {
     block == other || !narrow && !same
 }
 

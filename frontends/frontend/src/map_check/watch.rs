@@ -5,6 +5,7 @@ use super::lock::Lock;
 use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
 use super::{accesses, contents, pages, told};
+use crate::host_accesses;
 use crate::state::RUNTIME;
 use gangway_backend::{Accesses, DevicePtr};
 use gangway_findings::Source;
@@ -112,9 +113,9 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
             pair.begins_with(&there);
         }
     });
-    accesses::watch(host, size);
+    host_accesses::watch(host, size);
     if !notes_accesses(device) {
-        accesses::watch(storage.0, size);
+        host_accesses::watch(storage.0, size);
     }
     pages::close();
 }
