@@ -30,8 +30,6 @@ macro_rules! next {
     }};
 }
 
-pub(crate) use next;
-
 mod tasks;
 
 pub use tasks::gangway_listen_to_tasks;
