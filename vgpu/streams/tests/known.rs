@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gangway_streams::{
-    Blocking, Clock, Context, Event, Stream, Task, hand_on, program_after, program_moment, run_task, running_after,
-    task_depends, task_made, tasks_met, wait_for_task, watch, watch_unseen,
+    Blocking, Clock, Context, Event, Stream, Task, hand_on, program_after, program_moment, run_task,
+    running_after, task_depends, task_made, tasks_met, wait_for_task, watch, watch_unseen,
 };
 
 /// Runs an operation to its end, without the program's knowing that: what it comes after.
@@ -111,10 +111,7 @@ fn the_program_is_a_stream(context: &Context) {
     one.synchronize().unwrap();
     let waited = program_moment();
     assert!(waited > behind && program_after(waited).has(first.own()) && program_after(waited).has(behind));
-    other
-        .submit_notice(|_| ())
-        .and_then(|()| other.submit(|| Ok(())))
-        .unwrap();
+    other.submit_notice(|_| ()).and_then(|()| other.submit(|| Ok(()))).unwrap();
     let second = operation(&other);
     assert!(!operation(&one).has(second.own()), "the program hears nothing of a notice");
 }
