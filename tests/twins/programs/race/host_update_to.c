@@ -7,7 +7,7 @@ int main(void)
 {
   enum { N = 2000 };
   static double a[N];
-#pragma omp target data map(tofrom: a)
+#pragma omp target data map(to: a)
   {
 #pragma omp taskgroup
     {

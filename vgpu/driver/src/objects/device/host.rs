@@ -30,7 +30,14 @@ static HEARD: OnceLock<Heard> = OnceLock::new();
 
 /// The program tells its accesses to marked pages from now on. Answers whether they are wanted.
 pub fn hear(pages: &'static [AtomicU64], code: FindCode) -> bool {
-    Device::looks_for_races() && HEARD.set(Heard { pages, code }).is_ok()
+    if !Device::looks_for_races() || HEARD.set(Heard { pages, code }).is_err() {
+        return false;
+    }
+    // What the program does before a device has work counts as well.
+    Device::all().iter().for_each(|device| {
+        device.engine();
+    });
+    true
 }
 
 /// Has accesses of the program to a range told.
