@@ -249,8 +249,7 @@ impl Block {
             knows: &member.knows,
             others: &member.others,
         };
-        let lines =
-            if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device.shadow) };
+        let lines = if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device) };
         look(&knowledge, row, clock, lines);
     }
 }

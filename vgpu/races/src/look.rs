@@ -2,12 +2,12 @@
 
 use crate::LANES;
 use crate::cell::Cell;
-use crate::device::Launch;
+use crate::device::{Device, Launch};
 use crate::finding::{Example, Key};
 use crate::known::Known;
 use crate::line::{BROAD, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
 use crate::row::{Part, Places, Row, Steps, bits, in_steps};
-use crate::shadow::{Shadow, Written};
+use crate::shadow::Written;
 use crate::warp::Warp;
 
 /// What the warp that acts knows.
@@ -64,7 +64,7 @@ impl Shared {
 /// Where the lines of an access are.
 pub enum Lines<'b> {
     Shared(&'b mut Shared),
-    Device(&'b Shadow),
+    Device(&'b Device),
 }
 
 /// Lines as a launch uses them.
@@ -86,8 +86,8 @@ impl Entered<'_> {
                     act(line, written);
                 }
             }
-            Lines::Device(shadow) => {
-                if let Some(mut had) = shadow.line(address) {
+            Lines::Device(device) => {
+                if let Some(mut had) = device.line(address) {
                     let (line, written) = had.get();
                     line.enter(first, alone);
                     act(line, written);

@@ -150,8 +150,14 @@ fn of_lanes(steps: &[Step]) -> Vec<(usize, Step)> {
     all
 }
 
+/// A word, the block and the lane that use it, and whether they write it.
+type Used = (u64, (u64, u32), bool);
+
+/// The block of a strong access, and whether its scope is that block.
+type Scoped = (usize, bool);
+
 /// What a step accesses, whether it writes, and of what block and scope it is if it is strong.
-fn used(step: Step) -> Option<(u64, bool, Option<(usize, bool)>)> {
+fn used(step: Step) -> Option<(u64, bool, Option<Scoped>)> {
     match step {
         Step::Read(_, word) => Some((word, false, None)),
         Step::Write(_, word) => Some((word, true, None)),
@@ -161,7 +167,7 @@ fn used(step: Step) -> Option<(u64, bool, Option<(usize, bool)>)> {
 }
 
 /// Whether two operations, of blocks and scopes, are strong towards each other.
-fn reach((block, narrow): (usize, bool), (other, same): (usize, bool)) -> bool {
+fn reach((block, narrow): Scoped, (other, same): Scoped) -> bool {
     block == other || !narrow && !same
 }
 
@@ -285,7 +291,7 @@ proptest! {
             let of_lanes = words.iter().zip(0..).filter(|(_, lane)| lanes >> lane & 1 != 0);
             used.extend(of_lanes.map(|(&word, lane)| (word, (number, lane), write)));
         }
-        let races = |(one, other): (&(u64, (u64, u32), bool), &(u64, (u64, u32), bool))| {
+        let races = |(one, other): (&Used, &Used)| {
             one.0 == other.0 && one.1 < other.1 && (one.2 || other.2)
         };
         let mut pairs = used.iter().flat_map(|one| used.iter().map(move |other| (one, other)));

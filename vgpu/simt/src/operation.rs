@@ -183,6 +183,7 @@ pub enum Operator {
     Divide,
     Remainder,
     And,
+    Or,
     ShiftLeft,
     ShiftRight,
     /// To another integer, without saturation if it is `exact`.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gangway_device_memory::{BASE, SIZE, is_device_address};
-use gangway_races::{Access, Block, Launch, Order, Pattern, Place, Places, Row, Values};
+use gangway_races::{Access, Block, By, Launch, Order, Pattern, Place, Places, Row, Values};
 use rustc_hash::FxHashMap;
 
 use super::accesses::{Accesses, Recent};
@@ -296,7 +296,7 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
     let function = found.function.unwrap_or_default();
     let file = found.source.as_ref().map(|(file, ..)| &file[..]);
     Place {
-        copy: None,
+        by: By::Kernel,
         runtimes: is_libgomps(&function, file),
         kernel: job.kernel.name().to_owned(),
         function,

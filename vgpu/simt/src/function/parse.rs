@@ -370,6 +370,7 @@ impl<'a> Line<'a> {
             ["divide", _] => Some(Operator::Divide),
             ["remainder", _] => Some(Operator::Remainder),
             ["and", _] => Some(Operator::And),
+            ["or", _] => Some(Operator::Or),
             ["shift_left", _] => Some(Operator::ShiftLeft),
             ["shift_right", _] => Some(Operator::ShiftRight),
             ["multiply", half, _] => Named::named(half).map(Operator::Multiply),

@@ -155,6 +155,7 @@ impl Display for Algebra {
             Operator::Divide => f.write_str("divide"),
             Operator::Remainder => f.write_str("remainder"),
             Operator::And => f.write_str("and"),
+            Operator::Or => f.write_str("or"),
             Operator::ShiftLeft => f.write_str("shift_left"),
             Operator::ShiftRight => f.write_str("shift_right"),
             Operator::Convert { to, exact: true } => write!(f, "convert.{}", to.name()),
