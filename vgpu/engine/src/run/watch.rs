@@ -48,7 +48,8 @@ impl Watch {
         // A block's shared memory is device memory as well, and nobody asks for what is noted of it.
         let is_shared = |address: u64| address.wrapping_sub(warp.shared as u64) < warp.shared_size;
         for address in lanes(noted.lanes).map(|lane| place_of(noted.places, lane)) {
-            if is_device_address(address) && !is_shared(address) && !job.program().is_runtimes(address) {
+            if is_device_address(address) && !is_shared(address) && !job.program().runtimes(None).has(address)
+            {
                 accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
             }
         }
@@ -105,8 +106,9 @@ impl Watch {
         let row = Row { warp: index, lanes: all, places, size, shared, write, strong, values, site };
         // Variables that the device runtime shares out are the program's, and have no name of the runtime's.
         let mut lanes_of_program = all;
-        if job.program().has_runtimes(&range_of(all, places, size)) {
-            for lane in lanes(all).filter(|&lane| job.program().is_runtimes(place_of(places, lane))) {
+        let runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
+        if runtimes.are_in(&range_of(all, places, size)) {
+            for lane in lanes(all).filter(|&lane| runtimes.has(place_of(places, lane))) {
                 lanes_of_program &= !(1 << lane);
             }
         }
