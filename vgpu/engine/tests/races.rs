@@ -58,6 +58,31 @@ fn a_barrier_between_warps() {
     twins(&with("bar.warp.sync -1;"), &with("barrier.sync 3;"), 1, 64);
 }
 
+/// Shared variables that no kernel can reach both of have the same offset.
+#[test]
+fn variables_of_the_device_runtime_are_those_that_the_kernel_reaches() {
+    let kernel = |name: &str, variable: &str, order: &str| {
+        format!(
+            ".visible .entry {name}(.param .u64 buffer) {{ {START} mov.u32 %n, {variable}; mul.lo.u32 %s, %i, 4; add.u32 %s, %s, %n;
+             st.shared.u32 [%s], %i; {order} xor.b32 %v, %i, 32; mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n;
+             ld.shared.u32 %w, [%v]; st.global.u32 [%at], %w; ret; }}\n"
+        )
+    };
+    let header = ".version 7.8\n.target sm_80\n.address_size 64\n
+        .shared .align 4 .b8 of_program[512];\n
+        .shared .align 4 .b8 _RNvNtCsx_11gangway_gpu5place6PLACES[4096];\n";
+    for (variable, places) in [("of_program", 1), ("_RNvNtCsx_11gangway_gpu5place6PLACES", 0)] {
+        let other =
+            if variable == "of_program" { "_RNvNtCsx_11gangway_gpu5place6PLACES" } else { "of_program" };
+        let text = kernel("k", variable, "") + &kernel("other", other, "bar.sync 0;");
+        let options = Options { checks: Checks::RACE, listeners: LISTENERS, ..options() };
+        let bench = Bench::of_target(options, header, &text);
+        bench.clear();
+        bench.launch(1, [64, 1, 1], false).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(bench.engine.races().expect("they are looked for").places, places, "{variable}");
+    }
+}
+
 #[test]
 fn a_barrier_before_the_memory_is_used_again() {
     let with = |between: &str| {

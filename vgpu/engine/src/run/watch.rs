@@ -59,7 +59,8 @@ impl Watch {
         // A block's shared memory is device memory as well, and nobody asks for what is noted of it.
         let is_shared = |address: u64| address.wrapping_sub(warp.shared as u64) < warp.shared_size;
         for address in lanes(noted.lanes).map(|lane| place_of(noted.places, lane)) {
-            if is_device_address(address) && !is_shared(address) && !job.program().is_runtimes(address) {
+            if is_device_address(address) && !is_shared(address) && !job.program().runtimes(None).has(address)
+            {
                 accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
             }
         }
@@ -162,8 +163,9 @@ impl Watch {
         let mut lanes_of_program = all;
         let used =
             if shared { range.start - warp.shared as u64..range.end - warp.shared as u64 } else { range };
-        if job.program().has_runtimes(&used) {
-            for lane in lanes(all).filter(|&lane| job.program().is_runtimes(place_of(places, lane))) {
+        let runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
+        if runtimes.are_in(&used) {
+            for lane in lanes(all).filter(|&lane| runtimes.has(place_of(places, lane))) {
                 lanes_of_program &= !(1 << lane);
             }
         }
