@@ -1,4 +1,4 @@
-// A task of the host that works on what a region brings back: it depends on the region, or on nothing.
+// The host works on what a region brings back: in a task that depends on the region, or in none.
 // with: openmp
 // options: -O1 -g --check=race
 #include <stdio.h>
@@ -13,9 +13,7 @@ int main(void)
 #pragma omp target teams distribute parallel for map(tofrom: a) nowait depend(out: a)
     for (int i = 0; i < N; ++i)
       a[i] = i;
-#ifdef WRONG
-#pragma omp task
-#else
+#ifndef WRONG
 #pragma omp task depend(inout: a)
 #endif
     for (int i = 0; i < N; ++i)

@@ -1,4 +1,4 @@
-// What leaves the device in a task is read by a task that depends on it, or by one that does not.
+// What leaves the device in a task is read behind the task, or beside it.
 // with: openmp
 // options: -O1 -g --check=race
 #include <stdio.h>
@@ -16,10 +16,8 @@ int main(void)
     for (int i = 0; i < N; ++i)
       a[i] += i;
 #pragma omp target exit data map(from: a) nowait depend(inout: a) // finds: the host and a copy
-#ifdef WRONG
-#pragma omp task shared(sum)
-#else
-#pragma omp task shared(sum) depend(in: a)
+#ifndef WRONG
+#pragma omp taskwait
 #endif
     sum = a[5]; // finds: the host and a copy
   }

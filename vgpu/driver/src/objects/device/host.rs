@@ -35,7 +35,7 @@ pub fn hear(pages: &'static [AtomicU64], code: FindCode) -> bool {
     }
     // What the program does before a device has work counts as well.
     Device::all().iter().for_each(|device| {
-        device.engine();
+        let _started = device.engine();
     });
     true
 }
