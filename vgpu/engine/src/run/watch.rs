@@ -96,7 +96,8 @@ impl Watch {
             Memory::Shared if (warp.shared as u64).is_multiple_of(BYTES) => true,
             _ => return false,
         };
-        if runtimes || job.program().has_runtimes(&within(warp, shared, range)) {
+        let of_runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
+        if runtimes || of_runtimes.are_in(&within(warp, shared, range)) {
             return false;
         }
         let place = warp.lines.begin(number);
