@@ -13,7 +13,7 @@ use gangway_twins::random::{Mistake, program};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// How many programs there are without `GANGWAY_TWINS_SEEDS`.
-const SEEDS: u64 = 12;
+const SEEDS: u64 = 6;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

@@ -46,7 +46,7 @@ enum Rounds {
     Whole,
     /// The end of the loop may part lanes: some have done their last iteration when others have one more to do.
     Parted,
-    /// It does, but not often enough to matter.
+    /// It does not, or not often enough to matter.
     Many,
 }
 
@@ -1257,6 +1257,8 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let workers = if levels.has(Levels::WORKER) { self.sizes.workers } else { Some(1) };
         let of_a_round = self.sizes.lanes.and_then(|lanes| lanes.checked_mul(workers?));
         match (iterations, of_a_round) {
+            // A single round needs no counter, of which LLVM would leave lines that are none.
+            (Some(all), Some(round)) if round > 0 && all == round => Rounds::Many,
             (Some(all), Some(round)) if round > 0 && all.is_multiple_of(round) => Rounds::Whole,
             (Some(all), Some(round)) if round > 0 && all / round >= ROUNDS => Rounds::Many,
             _ => Rounds::Parted,

@@ -15,8 +15,8 @@ int main()
 #ifndef WRONG
 #pragma omp taskwait
 #endif
-  for (int value : values)
-    sum += value; // finds
+  for (int value : values) // finds
+    sum += value;
 #pragma omp taskwait
   std::printf("%d\n", sum > 0);
 }

@@ -1,5 +1,5 @@
 // Two queues that update one array of the host: one behind the other, or both at the same time.
-// with: openacc gcc-openacc
+// with: openacc
 #include <stdio.h>
 
 int main(void)
