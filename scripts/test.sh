@@ -158,6 +158,9 @@ phase device cargo test "${locked[@]}" --manifest-path device/gpu/fortran/Cargo.
 phase device env RUSTC_BOOTSTRAP=1 cargo test "${locked[@]}" --manifest-path device/gpu/Cargo.toml --no-fail-fast
 phase conformance cargo test "${locked[@]}" -p gangway-conformance --lib --test conformance --no-fail-fast
 phase conformance-gpu cargo test "${locked[@]}" -p gangway-conformance --test vgpu --test host_calls --test host_calls_in_trouble --no-fail-fast
+phase checks cargo test "${locked[@]}" -p gangway-conformance --test checked --no-fail-fast
+phase checks cargo test "${locked[@]}" -p gangway-twins --test programs --test random --no-fail-fast
+phase checks cargo run "${locked[@]}" -p gangway-libgomp-suite -- --check --tenth --filter '^libgomp[.](c|fortran)/.* -O2$'
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --tenth --front-end gangway
 phase libgomp cargo run "${locked[@]}" -p gangway-libgomp-suite -- --front-end clang --filter 'oacc-c(/|[+][+]/[^.]).* -O2$'

@@ -44,6 +44,8 @@
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | [`construct`] | a construct: what users are told of it, its run and its completion |
+//! | [`host_accesses`] | what the program's own threads do with memory, for checks |
+//! | [`race_check`] | the same, for devices that look for races (`GANGWAY_CHECK=race`) |
 //! | `map_check` | which side wrote mapped data last (`GANGWAY_CHECK=map`) |
 //! | `members` | names of members of structures, for messages |
 //! | [`fork`] | a forked child gets a library that works |
@@ -58,14 +60,16 @@ pub mod environment;
 pub mod fork;
 pub mod guard;
 pub mod host;
+pub mod host_accesses;
 pub mod information;
 pub mod libraries;
-pub mod map_check;
+mod map_check;
 mod members;
 pub mod message;
 pub mod policy;
 pub mod process;
 mod profile;
+pub mod race_check;
 pub mod repeats;
 pub mod state;
 mod steps;

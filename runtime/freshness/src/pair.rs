@@ -87,6 +87,11 @@ impl Pair {
         }
     }
 
+    /// What its storage has when it is mapped: nobody's value yet, such as poison or what another variable has left.
+    pub fn begins_with(&mut self, there: &[u8]) {
+        self.device_seen.copy_from_slice(there);
+    }
+
     /// The first byte of the host's.
     #[must_use]
     pub fn host(&self) -> usize {

@@ -1,6 +1,6 @@
-//! `libgangway-host-access.so`, which `gangway run --check=map` has the loader put before a program.
+//! `libgangway-host-access.so`, which `gangway run --check=map` and `--check=race` have the loader put before a program.
 //!
-//! The check closes pages of the host. The system reads and writes memory for a program without a signal: it answers
+//! The check of stale data closes pages of the host. The system reads and writes memory for a program without a signal: it answers
 //! `EFAULT` for a closed page. So the functions of the C library that have it do so tell the runtime here what they are
 //! about to read or to write, and it opens the pages. They also tell of memory that is given back, which is something
 //! else when it is used again.
@@ -12,7 +12,29 @@
     reason = "the functions are the C library's, and so are their contracts"
 )]
 
-use libc::{c_char, c_int, c_void, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+/// The next function of that name, which is looked for once.
+macro_rules! next {
+    ($name:ident: $kind:ty) => {{
+        static NEXT: std::sync::atomic::AtomicPtr<libc::c_void> =
+            std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
+        let mut next = NEXT.load(std::sync::atomic::Ordering::Relaxed);
+        if next.is_null() {
+            // SAFETY: a name with a null behind it.
+            next = unsafe {
+                libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast::<libc::c_char>())
+            };
+            NEXT.store(next, std::sync::atomic::Ordering::Relaxed);
+        }
+        // SAFETY: the C library has a function of that type by that name.
+        unsafe { std::mem::transmute::<*mut libc::c_void, $kind>(next) }
+    }};
+}
+
+mod tasks;
+
+pub use tasks::gangway_listen_to_tasks;
+
+use libc::{c_int, c_void, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What is about to be done with memory.
@@ -56,23 +78,6 @@ unsafe fn tell_vectors(vectors: *const iovec, count: usize, access: Access) {
     for vector in unsafe { std::slice::from_raw_parts(vectors, count) } {
         tell(vector.iov_base, vector.iov_len, access);
     }
-}
-
-/// The next function of that name, which is looked for once.
-macro_rules! next {
-    ($name:ident: $kind:ty) => {{
-        static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-        let mut next = NEXT.load(Ordering::Relaxed);
-        if next.is_null() {
-            // SAFETY: a name with a null behind it.
-            next = unsafe {
-                libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast::<c_char>())
-            };
-            NEXT.store(next, Ordering::Relaxed);
-        }
-        // SAFETY: the C library has a function of that type by that name.
-        unsafe { std::mem::transmute::<*mut c_void, $kind>(next) }
-    }};
 }
 
 /// A function that is told of and then does what the next one of its name does.

@@ -39,6 +39,17 @@ const NOT_ADDRESSABLE: &str = "not addressable";
 /// in each of them would cost more.
 const ROUNDS: u64 = 100;
 
+/// How the iterations of a loop go into rounds of the threads that share it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    /// Each thread has an iteration in each round.
+    Whole,
+    /// The end of the loop may part lanes: some have done their last iteration when others have one more to do.
+    Parted,
+    /// It does, but not often enough to matter.
+    Many,
+}
+
 /// A text for GPUs, while it is written.
 struct Gpu<'g, 'w> {
     writer: &'g mut Writer<'w>,
@@ -1262,9 +1273,10 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let within = self.share(shared.without(shared.gangs()));
                 self.share(shared.gangs()).in_one_piece(&within, "__acc_k", &total)
             }
-            None if self.lanes_part(shared, iterations) => {
-                self.share(shared).head_of_lanes("__acc_k", &total)
-            }
+            None if shared.has(Levels::VECTOR) => match self.rounds(shared, iterations) {
+                Rounds::Many => self.share(shared).head("__acc_k", &total),
+                rounds => self.share(shared).head_of_lanes("__acc_k", &total, rounds == Rounds::Whole),
+            },
             _ => self.share(shared).head("__acc_k", &total),
         };
         let outer_inside =
@@ -1321,16 +1333,15 @@ impl<'g, 'w> Gpu<'g, 'w> {
         Ok(text + "} ")
     }
 
-    /// Whether the end of a loop parts lanes that share it, often enough to matter: some have done their last
-    /// iteration when others have one more to do.
-    fn lanes_part(&self, levels: Levels, iterations: Option<u64>) -> bool {
+    /// How the iterations of a loop go into rounds of the threads that share it.
+    fn rounds(&self, levels: Levels, iterations: Option<u64>) -> Rounds {
         let workers = if levels.has(Levels::WORKER) { self.sizes.workers } else { Some(1) };
         let of_a_round = self.sizes.lanes.and_then(|lanes| lanes.checked_mul(workers?));
-        levels.has(Levels::VECTOR)
-            && match (iterations, of_a_round) {
-                (Some(all), Some(round)) if round > 0 => !all.is_multiple_of(round) && all / round < ROUNDS,
-                _ => true,
-            }
+        match (iterations, of_a_round) {
+            (Some(all), Some(round)) if round > 0 && all.is_multiple_of(round) => Rounds::Whole,
+            (Some(all), Some(round)) if round > 0 && all / round >= ROUNDS => Rounds::Many,
+            _ => Rounds::Parted,
+        }
     }
 
     /// Which iterations are a thread's of a loop with levels.

@@ -67,7 +67,7 @@ pub use engine::{Checks, Engine, Execution, Options, Races};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
 pub use functions::CodeCache;
-pub use gangway_races::{Past, Transfer};
+pub use gangway_races::{HostAccess, Origin, Past, Transfer};
 pub use launch::KernelLaunch;
 pub use load::{Kernel, LoadError, Parameter};
 pub use program::{Global, KernelId, Program};

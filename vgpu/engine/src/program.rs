@@ -40,6 +40,9 @@ pub struct Program {
 /// What names of the device runtime's variables have in them: its crate's name, mangled.
 const RUNTIME: &str = "11gangway_gpu";
 
+/// The variable in which it has those of the program that threads share: `share::STACK`.
+const OF_PROGRAM: &str = "11gangway_gpu5share5STACK";
+
 /// What runs a kernel.
 struct Entry {
     function: u32,
@@ -123,7 +126,8 @@ impl Program {
             let (size, managed) = (variable.size().unwrap_or(0), variable.managed);
             globals.insert(variable.name.clone(), Global { address, size, constant, managed });
         }
-        let of_runtime = |variable: &Variable| variable.name.contains(RUNTIME);
+        let of_runtime =
+            |variable: &Variable| variable.name.contains(RUNTIME) && !variable.name.ends_with(OF_PROGRAM);
         let placed = module.variables.iter().zip(&places.placement.variables);
         let mut runtimes: Vec<Range<u64>> = placed
             .filter(|(variable, _)| of_runtime(variable))

@@ -5,7 +5,8 @@ mod bench;
 use bench::{Bench, options};
 use gangway_engine::{Checks, Listeners, Options, Races};
 
-const LISTENERS: Listeners = Listeners { name: |_| None, tell: |finding| println!("{finding}") };
+const LISTENERS: Listeners =
+    Listeners { name: |_| None, code: |_| (String::new(), None), tell: |finding| println!("{finding}") };
 
 const START: &str = "
     .reg .u64 %base, %at, %next, %flag, %wide; .reg .u32 %i, %b, %v, %w, %s, %n; .reg .pred %p, %first;
@@ -148,6 +149,69 @@ fn a_flag_between_blocks() {
         "membar.gl;",
     );
     assert_eq!(found(&old, 2, 64), Races::default());
+}
+
+#[test]
+fn scopes_of_fences() {
+    let (raise, look) = ("st.relaxed.gpu.global.u32 [%flag], %v;", "ld.relaxed.gpu.global.u32 %v, [%flag];");
+    for kind in ["fence.acq_rel", "fence.sc"] {
+        let [block, device] = ["cta", "gpu"].map(|scope| format!("{kind}.{scope};"));
+        assert_eq!(found(&flag(&device, raise, look, &device), 2, 64), Races::default(), "{kind}");
+        assert_ne!(found(&flag(&block, raise, look, &device), 2, 64).places, 0, "{kind} before");
+        assert_ne!(found(&flag(&device, raise, look, &block), 2, 64).places, 0, "{kind} behind");
+    }
+    let system = "fence.sc.sys;";
+    assert_eq!(found(&flag("membar.gl;", raise, look, system), 2, 64), Races::default());
+    assert_ne!(found(&flag("membar.cta;", raise, look, "membar.sys;"), 2, 64).places, 0);
+    // In code for processors without scopes it is the atomic operation that orders.
+    let old = flag(
+        "membar.cta;",
+        "atom.global.exch.b32 %w, [%flag], %v;",
+        "atom.global.or.b32 %v, [%flag], 0;",
+        "",
+    );
+    assert_eq!(found_for("sm_60", &old, 2, 64, false), Races::default());
+}
+
+#[test]
+fn scopes_of_accesses() {
+    let with = |scope: &str| {
+        let raise = format!("st.release.{scope}.global.u32 [%flag], %v;");
+        flag("", &raise, &format!("ld.acquire.{scope}.global.u32 %v, [%flag];"), "")
+    };
+    twins(&with("cta"), &with("gpu"), 2, 64);
+    twins(&with("cta"), &with("sys"), 2, 64);
+    let atomic = |scope: &str| format!("atom{scope}.global.add.u32 %v, [%base], 1;");
+    twins(&atomic(".cta"), &atomic(""), 2, 64);
+    twins(&atomic(".relaxed.cta"), &atomic(".relaxed.gpu"), 2, 64);
+    twins(&atomic(".cta").replace("atom", "red").replace("%v, ", ""), &atomic(".sys"), 2, 64);
+    // One that does not reach is enough; volatile accesses reach everything.
+    let mixed = |one: &str| format!("setp.eq.u32 %p, %b, 0; @%p {one} @!%p {}", atomic(""));
+    twins(&mixed(&atomic(".cta")), &mixed("ld.volatile.global.u32 %v, [%base];"), 2, 64);
+    // Within a block all of them do.
+    for scope in [".cta", ".acq_rel.cta", ""] {
+        assert_eq!(found(&atomic(scope), 1, 64), Races::default(), "{scope}");
+    }
+    let shared = "atom.cta.shared.add.u32 %v, [%n], 1;";
+    assert_eq!(found(shared, 2, 64), Races::default());
+}
+
+#[test]
+fn scopes_within_a_block() {
+    // The first warp writes and raises a flag, the second waits for it and reads.
+    let with = |before: &str, access: [&str; 2], behind: &str| {
+        let [store, load] = access;
+        format!(
+            "setp.ge.u32 %p, %i, 32; @%p bra wait; st.global.u32 [%at], %i; bar.warp.sync -1; @!%first bra end;
+             {before} mov.u32 %v, 1; {store}.global.u32 [%flag], %v; bra end;
+             wait: {load}.global.u32 %v, [%flag]; setp.eq.u32 %p, %v, 0; @%p bra wait; {behind}
+             ld.global.u32 %w, [%base+64]; end:"
+        )
+    };
+    let relaxed = ["st.relaxed.cta", "ld.relaxed.cta"];
+    assert_eq!(found(&with("membar.cta;", relaxed, "fence.acq_rel.cta;"), 1, 64), Races::default());
+    assert_ne!(found(&with("", relaxed, "fence.acq_rel.cta;"), 1, 64).places, 0);
+    assert_eq!(found(&with("", ["st.release.cta", "ld.acquire.cta"], ""), 1, 64), Races::default());
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use crate::LANES;
 use crate::cell::Cell;
-use crate::device::Launch;
+use crate::device::{Device, Launch};
 use crate::finding::{Example, Key};
 use crate::known::Known;
 use crate::line::{BROAD, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
 use crate::row::{Part, Places, Row, Steps, bits, in_steps};
-use crate::shadow::{Shadow, Written};
+use crate::shadow::Written;
 use crate::warp::Warp;
 
 /// What the warp that acts knows.
@@ -28,7 +28,9 @@ pub struct Knowledge<'b> {
 pub fn look(knowledge: &Knowledge<'_>, row: &Row<'_>, clock: u32, lines: Lines<'_>) {
     let thread = knowledge.first + (row.warp * LANES) as u32;
     let (site, strong) = (row.site, row.strong);
-    let first = Cell { thread, clock, site, mask: WHOLE, strong, unanimous: false }.bits();
+    // Only the block has its shared memory, and old code has no scopes.
+    let narrow = row.narrow && !row.shared && !knowledge.lockstep;
+    let first = Cell { thread, clock, site, mask: WHOLE, strong, narrow, unanimous: false }.bits();
     let mut lines = Entered { lines, beginning: knowledge.launch.beginning() };
     let view = View { knowledge, row, first };
     match row.places {
@@ -67,7 +69,7 @@ impl Shared {
 /// Where the lines of an access are.
 pub enum Lines<'b> {
     Shared(&'b mut Shared),
-    Device(&'b Shadow),
+    Device(&'b Device),
 }
 
 /// Lines as a launch uses them.
@@ -89,8 +91,8 @@ impl Entered<'_> {
                     act(line, written);
                 }
             }
-            Lines::Device(shadow) => {
-                if let Some(mut had) = shadow.line(address) {
+            Lines::Device(device) => {
+                if let Some(mut had) = device.line(address) {
                     let (line, written) = had.get();
                     line.enter(first, alone);
                     act(line, written);
@@ -126,6 +128,10 @@ impl Order for Knowledge<'_> {
 
     fn is_own(&self, thread: u32) -> bool {
         self.launch.has(thread)
+    }
+
+    fn is_of_block(&self, thread: u32) -> bool {
+        (thread.wrapping_sub(self.first) as usize) < self.knows.len() * LANES
     }
 }
 
@@ -218,7 +224,8 @@ impl View<'_> {
     /// Whether no lane that reads a word makes a race.
     fn may_be_read(&self, word: &Word) -> bool {
         Cell::from_bits(word.write).is_none_or(|write| {
-            write.strong && self.row.strong || self.knowledge.knows(write.thread, write.clock)
+            write.strong && self.row.strong && self.reach(word.write, self.first)
+                || self.knowledge.knows(write.thread, write.clock)
         })
     }
 
@@ -333,8 +340,12 @@ impl View<'_> {
     fn find(&self, address: u64, (earlier, wrote): (Cell, bool), own: Cell) {
         let launch = self.knowledge.launch;
         let key = Key { earlier: earlier.site, later: own.site, shared: self.row.shared };
-        let side =
-            |cell: Cell, write| Example { write, strong: cell.strong, thread: launch.thread(cell.thread) };
+        let side = |Cell { strong, narrow, thread, .. }, write| Example {
+            write,
+            strong,
+            narrow,
+            thread: launch.thread(thread),
+        };
         launch.findings().add(key, address, side(earlier, wrote), side(own, self.row.write));
     }
 
@@ -342,8 +353,14 @@ impl View<'_> {
         // GCC 12 has plain loads for atomic ones.
         let is_strong = |cell: u64, write: bool| Cell::is_strong(cell) || self.knowledge.lockstep && !write;
         Cell::meet(other, own)
-            && !(is_strong(other, wrote) && is_strong(own, self.row.write))
+            && !(is_strong(other, wrote) && is_strong(own, self.row.write) && self.reach(other, own))
             && !self.is_ordered(other, own)
+    }
+
+    /// Whether two accesses, if both are strong, are so towards each other: "morally strong" (PTX ISA 9.0 section
+    /// 8.8.1).
+    fn reach(&self, other: u64, own: u64) -> bool {
+        Cell::reach_all(other, own) || self.knowledge.is_of_block((other >> Cell::THREAD) as u32)
     }
 
     /// Whether an access that came first comes before this one of a lane's.

@@ -37,6 +37,8 @@ pub struct Row<'b> {
     pub write: bool,
     /// Volatile, atomic, or with an order.
     pub strong: bool,
+    /// So towards threads of the block alone.
+    pub narrow: bool,
     /// What is written, if that is known.
     pub values: Option<Values<'b>>,
     /// The instruction: [`Device::site`](crate::Device::site).

@@ -31,7 +31,18 @@ fn of(device: &Arc<Device>, count: u64) -> Machine {
 
 fn access(warp: usize, lane: usize, address: u64, write: bool) -> Access<'static> {
     let site = u16::from(write);
-    Access { warp, lane, address, size: 4, shared: false, write, strong: false, bytes: None, site }
+    Access {
+        warp,
+        lane,
+        address,
+        size: 4,
+        shared: false,
+        write,
+        strong: false,
+        narrow: false,
+        bytes: None,
+        site,
+    }
 }
 
 impl Machine {
@@ -170,11 +181,11 @@ fn atomic_operations_race_with_plain_ones_alone() {
 fn fences_and_a_flag_order_blocks() {
     let mut machine = machine(3);
     machine.write(0, 0, 0, 0);
-    machine.blocks[0].fence(0);
+    machine.blocks[0].fence(0, false);
     machine.atomic(0, 0, 128, RELAXED);
     // Not yet: the reader has no fence.
     machine.atomic(1, 0, 128, RELAXED);
-    machine.blocks[1].fence(0);
+    machine.blocks[1].fence(0, false);
     machine.read(1, 0, 7, 0);
     assert_eq!(machine.launch.end(), []);
     machine.atomic(2, 0, 128, RELAXED);
@@ -195,7 +206,7 @@ fn a_flag_without_fences_orders_nothing() {
 #[test]
 fn what_is_written_behind_the_fence_is_not_published() {
     let mut machine = machine(2);
-    machine.blocks[0].fence(0);
+    machine.blocks[0].fence(0, false);
     machine.write(0, 0, 0, 0);
     machine.atomic(0, 0, 128, RELAXED);
     machine.atomic(1, 0, 128, BOTH);
@@ -241,7 +252,7 @@ fn a_launch_may_be_made_for_another_one() {
     let mut first = of(&device, 1);
     first.write(0, 0, 0, 0);
     // It asks the host for something.
-    first.blocks[0].fence(0);
+    first.blocks[0].fence(0, false);
     let mut second = of(&device, 1);
     second.read(0, 1, 0, 0);
     second.write(0, 1, 0, 4);
@@ -362,7 +373,7 @@ fn lanes_of_a_warp_hand_on_to_each_other() {
 fn the_last_block_is_found_by_a_counter() {
     let mut machine = machine(2);
     machine.write(0, 0, 0, 0);
-    machine.blocks[0].fence(0);
+    machine.blocks[0].fence(0, false);
     machine.atomic(0, 0, 128, RELAXED);
     machine.atomic(1, 0, 128, RELAXED);
     machine.barrier(1, 0);

@@ -1,82 +1,78 @@
-//! Accesses that a program tells itself: code that clang has compiled with `-fsanitize-coverage=trace-loads,trace-stores`,
-//! as `gangway cc --check=map` has it done, calls a function before each.
-//!
-//! Most accesses are to pages that have nothing to do with mapped data. A table of bits says so, by the low bits of a
-//! page's number.
+//! Accesses that the program and the C library [tell](crate::host_accesses).
 
 use super::tracker::{Mistake, TRACKER, Tracker};
-use crate::caller;
-use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-const PAGE: usize = 4096;
-const PAGES: usize = 1 << 16;
-
-/// Pages with mapped data, or with its storage on a device that has the same addresses.
-static WATCHED: [AtomicU64; PAGES / 64] = [const { AtomicU64::new(0) }; PAGES / 64];
-
-/// The program has told an access.
-static TOLD: AtomicBool = AtomicBool::new(false);
+use super::{advice, contents, pages};
+use crate::host_accesses::{self, Access, Consumer};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many accesses of kernels have been told.
 static BY_KERNELS: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether the program tells its accesses.
-pub fn are_told() -> bool {
-    TOLD.load(Ordering::Relaxed)
-}
 
 /// How many accesses of kernels have been told so far.
 pub fn by_kernels() -> usize {
     BY_KERNELS.load(Ordering::Relaxed)
 }
 
-/// Has accesses to a range looked at.
-pub fn watch(address: usize, size: usize) {
-    let (first, last) = (address / PAGE, address.saturating_add(size.max(1) - 1) / PAGE);
-    for page in first..=last.min(first + PAGES) {
-        WATCHED[page % PAGES / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
-    }
-}
+/// Hears of what the host does.
+pub struct Accesses;
 
-#[inline]
-fn is_watched(address: usize) -> bool {
-    let page = address / PAGE;
-    WATCHED[page % PAGES / 64].load(Ordering::Relaxed) & 1 << (page % 64) != 0
-}
-
-#[inline]
-fn accessed<const SIZE: usize, const WRITES: bool>(address: *const c_void) {
-    if !TOLD.load(Ordering::Relaxed) {
-        TOLD.store(true, Ordering::Relaxed);
-    }
-    if is_watched(address.addr()) {
-        look_at(address.addr(), SIZE, WRITES);
-    }
-}
-
-#[cold]
-fn look_at(address: usize, size: usize, writes: bool) {
-    let code = caller::noted().addr().saturating_sub(1);
-    let _ = TRACKER.try_with(|tracker| {
-        let device = tracker.ledger.device_with(address);
-        if device.is_some() {
-            BY_KERNELS.fetch_add(1, Ordering::Relaxed);
-        }
-        if writes {
-            let place = tracker.places.code(code);
-            tracker.ledger.host_writes(address, size, place);
-            if let Some(device) = device {
-                tracker.ledger.device_writes(device, address, size, place);
+impl Consumer for Accesses {
+    fn accessed(&self, address: usize, size: usize, writes: bool, code: usize) {
+        let _ = TRACKER.try_with(|tracker| {
+            let device = tracker.ledger.device_with(address);
+            if device.is_some() {
+                BY_KERNELS.fetch_add(1, Ordering::Relaxed);
             }
+            if writes {
+                let place = tracker.places.code(code);
+                tracker.ledger.host_writes(address, size, place);
+                if let Some(device) = device {
+                    tracker.ledger.device_writes(device, address, size, place);
+                }
+                return;
+            }
+            let by_kernel = device.and_then(|device| tracker.ledger.device_reads(device, address, size));
+            if let Some(access) = by_kernel {
+                let place = tracker.places.code(code);
+                tracker.note(Mistake::DeviceReads, access.key, access.stale, place);
+            } else if let Some(access) = host_reads(tracker, address, size) {
+                let place = tracker.places.code(code);
+                tracker.note(Mistake::HostReads, access.key, access.stale, place);
+            }
+        });
+    }
+
+    fn library(&self, address: usize, size: usize, access: Access) {
+        // The runtime's own memory is allocated and freed with the locks held, too.
+        if !pages::any() && !host_accesses::are_told() || pages::are_mine() || advice::is_mine() {
             return;
         }
-        let by_kernel = device.and_then(|device| tracker.ledger.device_reads(device, address, size));
-        if let Some(access) = by_kernel {
-            let place = tracker.places.code(code);
-            tracker.note(Mistake::DeviceReads, access.key, access.stale, place);
-        } else if let Some(access) = host_reads(tracker, address, size) {
-            let place = tracker.places.code(code);
+        match access {
+            Access::Free => {
+                pages::release(address, size);
+                TRACKER.try_with(|tracker| tracker.ledger.free(address, size));
+            }
+            // How much is written shows later, in the contents.
+            Access::Write => pages::open(address, size),
+            Access::Read => library_reads(address, size),
+        }
+    }
+}
+
+fn library_reads(address: usize, size: usize) {
+    // No more is of interest than what is mapped.
+    let mapped = |tracker: &mut Tracker| {
+        let ledger = &tracker.ledger;
+        let ends = ledger.covering(address, size).map(|(key, pair)| key.0 + pair.size());
+        ends.max().filter(|_| ledger.has_newer_on_devices(address, size))
+    };
+    let Some(Some(end)) = TRACKER.try_with(mapped) else { return };
+    let size = size.min(end - address);
+    pages::open(address, size);
+    let Some(now) = contents::read(address, size) else { return };
+    TRACKER.try_with(|tracker| {
+        if let Some(access) = tracker.ledger.host_reads(address, &now) {
+            let place = tracker.places.code(host_accesses::library_caller());
             tracker.note(Mistake::HostReads, access.key, access.stale, place);
         }
     });
@@ -87,39 +83,4 @@ fn host_reads(tracker: &Tracker, address: usize, size: usize) -> Option<gangway_
     // SAFETY: the program is about to read the same bytes.
     let now = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), size) };
     tracker.ledger.host_reads(address, now)
-}
-
-macro_rules! callbacks {
-    ($($load:ident $store:ident $size:literal;)+) => {$(
-        /// The program loads from an address.
-        pub extern "C" fn $load(address: *const c_void) {
-            accessed::<$size, false>(address);
-        }
-
-        /// The program stores to an address.
-        pub extern "C" fn $store(address: *const c_void) {
-            accessed::<$size, true>(address);
-        }
-    )+};
-}
-
-callbacks! {
-    __sanitizer_cov_load1 __sanitizer_cov_store1 1;
-    __sanitizer_cov_load2 __sanitizer_cov_store2 2;
-    __sanitizer_cov_load4 __sanitizer_cov_store4 4;
-    __sanitizer_cov_load8 __sanitizer_cov_store8 8;
-    __sanitizer_cov_load16 __sanitizer_cov_store16 16;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_are_watched_as_a_whole() {
-        let begin = (1 << 40) + 100 * PAGE + 8;
-        assert!(!is_watched(begin));
-        watch(begin, PAGE);
-        assert!(is_watched(begin) && is_watched(begin + PAGE) && !is_watched(begin + 2 * PAGE));
-    }
 }

@@ -6,17 +6,16 @@
 //! | side | how accesses are known |
 //! |---|---|
 //! | virtual GPU | its driver notes each access of a kernel |
-//! | other devices | contents before and after a kernel; exactly in code that [tells](accesses) them |
-//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer; exactly in code that [tells](accesses) them |
+//! | other devices | contents before and after a kernel; exactly in code that [tells](crate::host_accesses) them |
+//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer; exactly in code that [tells](crate::host_accesses) them |
 //!
 //! Mistakes are noted where they are seen, which may be a signal handler, and [told] at the next step of the runtime
 //! or at the end.
 
-pub mod accesses;
+mod accesses;
 mod advice;
 mod contents;
 mod decode;
-mod host_access;
 mod lock;
 mod pages;
 mod places;
@@ -24,6 +23,7 @@ mod told;
 mod tracker;
 mod watch;
 
+use crate::host_accesses;
 use crate::message::print_line;
 use gangway_runtime::events;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,7 +39,7 @@ pub(crate) fn start() {
     events::wait_for_contents();
     events::observe(&WATCH);
     pages::start();
-    host_access::listen();
+    host_accesses::tell(&accesses::Accesses);
     // In the order in which they are taken elsewhere.
     extern "C" fn before() {
         watch::READING.acquire();

@@ -8,11 +8,11 @@
 //! good, and so does a page that has cost [`MOST_FAULTS`]. A *system call* on such a page fails with `EFAULT`;
 //! `libgangway-host-access.so` opens the pages of those that programs make through the C library.
 
-use super::accesses;
 use super::contents;
 use super::decode::{Instructions, OPERANDS, Operand};
 use super::lock::{Lock, this_thread};
 use super::tracker::{Mistake, TRACKER, Tracker};
+use crate::host_accesses;
 use std::ffi::c_int;
 use std::ptr;
 use std::sync::OnceLock;
@@ -115,7 +115,7 @@ pub fn release(address: usize, size: usize) {
 
 /// Closes the pages whose data the device has newer, and no others.
 pub fn close() {
-    if !ON.load(Ordering::Acquire) || accesses::are_told() {
+    if !ON.load(Ordering::Acquire) || host_accesses::are_told() {
         return;
     }
     let wanted = TRACKER.try_with(|tracker| wanted(tracker)).unwrap_or_default();

@@ -5,6 +5,7 @@ use super::lock::Lock;
 use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
 use super::{accesses, contents, pages, told};
+use crate::host_accesses;
 use crate::state::RUNTIME;
 use gangway_backend::{Accesses, DevicePtr};
 use gangway_findings::Source;
@@ -104,13 +105,17 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
         // What others have done with this storage before.
         let _ = device.take_accesses(storage, size);
     }
+    let there = storage_has(device, storage, size);
     with(|tracker| {
         let name = tracker.label_number(label);
-        tracker.ledger.map((host, device), storage.0, name, &now);
+        let pair = tracker.ledger.map((host, device), storage.0, name, &now);
+        if let Some(there) = there {
+            pair.begins_with(&there);
+        }
     });
-    accesses::watch(host, size);
+    host_accesses::watch(host, size);
     if !notes_accesses(device) {
-        accesses::watch(storage.0, size);
+        host_accesses::watch(storage.0, size);
     }
     pages::close();
 }
@@ -139,6 +144,7 @@ fn matching(
 fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size: usize) {
     let Some(now) = contents::read(host, size) else { return };
     with(|tracker| {
+        tracker.begin_copy(host..host + size);
         let Some((key, offset)) = matching(tracker, device, host, from, size) else { return };
         let place = tracker.places.add(Place::construct(site));
         let Some(pair) = tracker.ledger.get_mut(key) else { return };
@@ -184,9 +190,13 @@ fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
 
 fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
-    let Some(now) = contents::read(host, size) else { return };
+    let Some(now) = contents::read(host, size) else {
+        with(|tracker| tracker.end_copy(&(host..host + size)));
+        return;
+    };
     add_global(device, host, storage, size);
     let copied = with(|tracker| {
+        tracker.end_copy(&(host..host + size));
         let (key, offset) = matching(tracker, device, host, storage, size)?;
         let pair = tracker.ledger.get_mut(key)?;
         let in_vain = pair.copies_back(offset..offset + size).in_vain;
@@ -288,12 +298,23 @@ fn pairs_of(tracker: &Tracker, device: i32) -> Vec<(Key, usize, DevicePtr)> {
 
 fn begin_launch(number: i32) {
     TOLD.set(accesses::by_kernels());
-    let Some(device) = device(number) else { return };
+    if let Some(device) = device(number) {
+        READING.try_with(|()| see_hosts(device));
+    }
+}
+
+/// What the program has written. Other threads may be about to map, to copy and to unmap.
+fn see_hosts(device: &'static Device) {
+    let number = device.number();
     let variables: Vec<Variable> = device.table.entries().into_iter().map(Variable::of).collect();
     variables.iter().for_each(|variable| add_entry(number, variable));
     for (key, size, _) in with(|tracker| pairs_of(tracker, number)).unwrap_or_default() {
-        let Some(now) = contents::read(key.0, size) else { continue };
         with(|tracker| {
+            // Read while nobody else tells of a copy: what that brings is no write of the program's.
+            if tracker.is_copying(&(key.0..key.0 + size)) {
+                return;
+            }
+            let Some(now) = contents::read(key.0, size) else { return };
             if let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.size() == size) {
                 pair.see_host(0, &now, 0);
             }

@@ -178,9 +178,9 @@ impl Host for WarpHost {
         self.job().races.as_ref().is_none_or(|races| races.is_quiet())
     }
 
-    fn note_fence(&self) {
+    fn note_fence(&self, narrow: bool) {
         if self.job().races.is_some() {
-            self.barriers().tell(|watch| watch.block.fence(self.index.get()));
+            self.barriers().tell(|watch| watch.block.fence(self.index.get(), narrow));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gangway_device_memory::{BASE, SIZE, is_device_address};
-use gangway_races::{Access, Block, Launch, Order, Place, Places, Row};
+use gangway_races::{Access, Block, By, Launch, Order, Place, Places, Row};
 use rustc_hash::FxHashMap;
 
 use super::accesses::{Accesses, Recent};
@@ -99,10 +99,10 @@ impl Watch {
             }
             (Memory::Other, _) => return,
         };
-        let &Noted { lanes: all, size, reads, writes: write, acquire, release, values, .. } = noted;
+        let &Noted { lanes: all, size, reads, writes: write, acquire, release, narrow, values, .. } = noted;
         // A lock of libgomp's is opened by a plain store.
         let strong = noted.strong || runtimes;
-        let row = Row { warp: index, lanes: all, places, size, shared, write, strong, values, site };
+        let row = Row { warp: index, lanes: all, places, size, shared, write, strong, narrow, values, site };
         // Variables that the device runtime shares out are the program's, and have no name of the runtime's.
         let mut lanes_of_program = all;
         if job.program().has_runtimes(&range_of(all, places, size)) {
@@ -117,8 +117,18 @@ impl Watch {
             let order = Order { acquire, release };
             for lane in lanes(all) {
                 let address = place_of(places, lane);
-                let access =
-                    Access { warp: index, lane, address, size, shared, write, strong, bytes: None, site };
+                let access = Access {
+                    warp: index,
+                    lane,
+                    address,
+                    size,
+                    shared,
+                    write,
+                    strong,
+                    narrow,
+                    bytes: None,
+                    site,
+                };
                 self.block.hand_on(&access, order, reads);
             }
         }
@@ -181,7 +191,7 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
     let function = found.function.unwrap_or_default();
     let file = found.source.as_ref().map(|(file, ..)| &file[..]);
     Place {
-        copy: None,
+        by: By::Kernel,
         runtimes: is_libgomps(&function, file),
         kernel: job.kernel.name().to_owned(),
         function,

@@ -42,6 +42,8 @@ pub struct Noted<'a> {
     pub strong: bool,
     pub acquire: bool,
     pub release: bool,
+    /// Of scope `.cta`: strong towards threads of its block alone.
+    pub narrow: bool,
     /// What is written, of what a store writes.
     pub values: Option<Values<'a>>,
 }
@@ -69,8 +71,8 @@ pub trait Host {
         false
     }
 
-    /// In check mode, a warp has come to a fence.
-    fn note_fence(&self) {}
+    /// In check mode, a warp has come to a fence, which is `narrow` if it is one for the block alone.
+    fn note_fence(&self, _narrow: bool) {}
 
     /// In check mode, lanes have waited for each other.
     fn note_meeting(&self, _warp: &Warp, _lanes: u32) {}

@@ -91,9 +91,9 @@ fn values(warp: &Warp, access: Access) -> Values<'_> {
 }
 
 fn noted(lanes: u32, access: Access, places: Places<'_>) -> Noted<'_> {
-    let Access { strong, acquire, release, .. } = access;
+    let Access { strong, acquire, release, narrow, .. } = access;
     let (size, reads, writes, values) = (access.bytes(), false, false, None);
-    Noted { lanes, places, size, reads, writes, strong, acquire, release, values }
+    Noted { lanes, places, size, reads, writes, strong, acquire, release, narrow, values }
 }
 
 fn note(warp: &Warp, noted: Noted<'_>) {
@@ -115,10 +115,10 @@ pub(super) unsafe extern "C" fn watch_stores(warp: *mut Warp, mask: u64, first: 
     unsafe { run(warp, |warp| stores(warp, mask as u32, Access::from_bits(access), places)) }
 }
 
-/// The warp has come to a fence.
-pub(super) unsafe extern "C" fn fence(warp: *mut Warp) {
+/// The warp has come to a fence, which is `narrow` if it is one for the block alone.
+pub(super) unsafe extern "C" fn fence(warp: *mut Warp, narrow: u64) {
     // SAFETY: compiled code passes its warp, which runs.
-    unsafe { run(warp, |warp| warp.host().note_fence()) }
+    unsafe { run(warp, |warp| warp.host().note_fence(narrow != 0)) }
 }
 
 /// Lanes have waited for each other.

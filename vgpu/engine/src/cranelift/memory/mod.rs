@@ -93,11 +93,15 @@ impl Emitter<'_, '_> {
         let mut slow_values = Vec::new();
         for lanes in &lanes {
             if scalars {
-                slow_values.push(self.running_lane(lanes));
+                slow_values.push(self.running_lane(lanes, guard));
             } else if rows {
                 let row = LANES / reach.pointers.len();
                 for first in (0..LANES).step_by(row) {
-                    slow_values.push(lanes.lane(&mut self.builder, first));
+                    let value = match guard {
+                        None => lanes.lane(&mut self.builder, first),
+                        Some(guard) => self.lane_within(lanes, guard, first, row),
+                    };
+                    slow_values.push(value);
                 }
             } else {
                 slow_values.extend(lanes.vectors(&mut self.builder));
@@ -121,12 +125,32 @@ impl Emitter<'_, '_> {
     }
 
     /// The value of a lane that runs, where all those have the same.
-    pub fn running_lane(&mut self, lanes: &Lanes) -> Value {
+    pub fn running_lane(&mut self, lanes: &Lanes, guard: Option<&Predicate>) -> Value {
+        if let Some(guard) = guard {
+            return self.lane_within(lanes, guard, 0, LANES);
+        }
         if self.partial.is_none() || matches!(lanes, Lanes::Uniform(_)) {
             return lanes.lane(&mut self.builder, 0);
         }
-        lanes.store(&mut self.builder, self.warp, field!(values));
         let lane = self.builder.ins().ctz(self.mask);
+        self.lane_at(lanes, lane)
+    }
+
+    /// The value of the first of some lanes that a guard lets through, or of their last one.
+    fn lane_within(&mut self, lanes: &Lanes, guard: &Predicate, first: usize, count: usize) -> Value {
+        let mut bits = guard.bits(&mut self.builder);
+        if self.partial.is_some() {
+            bits = self.builder.ins().band(bits, self.mask);
+        }
+        let last = (first + count - 1) as i64;
+        let some = self.builder.ins().band_imm_s(bits, i64::from(u32::MAX) << first);
+        let some = self.builder.ins().bor_imm_s(some, 1 << last);
+        let lane = self.builder.ins().ctz(some);
+        self.lane_at(lanes, lane)
+    }
+
+    fn lane_at(&mut self, lanes: &Lanes, lane: Value) -> Value {
+        lanes.store(&mut self.builder, self.warp, field!(values));
         let lane = self.builder.ins().uextend(I64, lane);
         let wide = lanes.wide(&self.builder);
         self.load_of_lane(lane, wide, field!(values))
@@ -204,7 +228,7 @@ impl Emitter<'_, '_> {
             self.tell_of_rows(&reach, access, true);
             for (element, value) in (0i32..).zip(values) {
                 let lanes = self.lanes_of(value);
-                let value = self.running_lane(&lanes);
+                let value = self.running_lane(&lanes, None);
                 self.store_value(value, pointer, element * ty.size() as i32, ty);
             }
             self.store_slowly(slow, done, address, values, access, guard);
