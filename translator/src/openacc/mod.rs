@@ -7,7 +7,7 @@
 //! 1. [`source`] preprocesses the file, and [`directive`] reads its directives; [`kernels`] writes out what
 //!    `kernels` says of its loops.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
-//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`]), and [`nest`]
+//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`], [`left`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
 //! 4. [`region`] decides how each variable reaches the device ([`extent`]: what of a pointer's data), [`items`] what
 //!    data clauses say of it ([`sections`]; [`members`]: what is used of objects that they do not name), [`rows`] what becomes of arrays whose rows have no length that is known.
@@ -33,6 +33,7 @@ mod items;
 mod kernels;
 mod lambdas;
 mod layout;
+mod left;
 mod loops;
 mod members;
 mod mode;
@@ -146,12 +147,15 @@ fn parsing(request: &Request<'_>) -> Vec<Vec<u8>> {
             }
             b"-MD" | b"-MMD" | b"-MP" => {}
             word if word.starts_with(b"-D") || word.starts_with(b"-U") => {}
+            // What stands in OpenMP's constructs libclang shows nobody.
+            word if word.starts_with(b"-fopenmp") => {}
             word => arguments.push(word.to_vec()),
         }
     }
     arguments.insert(1, b"-fopenacc".to_vec());
     // The preprocessor's lines are not the user's: `-pedantic` has nothing to say of them.
     arguments.push(b"-Wno-gnu-line-marker".to_vec());
+    arguments.push(b"-Wno-source-uses-openmp".to_vec());
     // Notes say what `cache` does. clang warns of the variables of loops, which section 2.10 allows.
     arguments.push(b"-Wno-openacc-cache-var-inside-loop".to_vec());
     arguments

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::directive::{Directive, Name};
-use super::index::{Index, Key, Use, range_of};
+use super::index::{Index, Key, Lambda, Use, Variable, range_of};
 use super::lambdas;
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
@@ -125,6 +125,14 @@ impl<'w> Writer<'w> {
         format!("__acc_{stem}{}_{of}", self.counter)
     }
 
+    /// A variable's copy that begins with nothing: its declaration. Names lead to it from then on.
+    pub fn own_copy(&mut self, variable: &Variable, names: &mut Names) -> String {
+        let name = self.fresh("p", &variable.name);
+        let text = format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
+        names.insert(variable.key, name);
+        text
+    }
+
     /// Text for the host, with its directives translated.
     pub fn host(&mut self, range: Range<usize>, names: &Names) -> Written {
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
@@ -230,23 +238,36 @@ impl<'w> Writer<'w> {
         text
     }
 
-    /// A variable that a lambda expression names in its brackets: it has its name in there, with the value of what stands
-    /// for it here. `None`: it is none such.
+    /// A variable that a lambda expression captures under its name: it has that name in there, with the value of what
+    /// stands for it here. `None`: it is none such.
     fn capture(&self, found: &Use, names: &Names) -> Option<Option<(Range<usize>, String)>> {
         let here = names.get(&found.key)?;
-        let inside = |(_, all): &&(Range<usize>, Range<usize>)| all.contains(&found.range.start);
-        self.index.lambdas.iter().filter(inside).find_map(|(brackets, _)| {
-            if brackets.contains(&found.range.start) {
+        let at = found.range.start;
+        let inside = |lambda: &&Lambda| lambda.whole.contains(&at);
+        self.index.lambdas.iter().filter(inside).find_map(|lambda| {
+            if lambda.captures.contains(&at) {
                 let name = &self.text[found.range.clone()];
                 return Some(Some((found.range.clone(), format!("{name} = {here}"))));
             }
-            self.index.uses_in(brackets).any(|named| named.key == found.key).then_some(None)
+            let mut captured = lambda.captures.iter().filter_map(|place| self.index.uses.get(place));
+            let is_inside = !lambda.brackets.contains(&at) && captured.any(|named| named.key == found.key);
+            is_inside.then_some(None)
         })
     }
 
     /// An expression of the user's, in one line.
     pub fn expression(&self, range: &Range<usize>, names: &Names) -> String {
-        let text = self.edited(range.clone(), names, Vec::new(), For::Host);
+        self.expression_with(range, names, Vec::new())
+    }
+
+    /// The same with other parts replaced as well.
+    pub fn expression_with(
+        &self,
+        range: &Range<usize>,
+        names: &Names,
+        edits: Vec<(Range<usize>, String)>,
+    ) -> String {
+        let text = self.edited(range.clone(), names, edits, For::Host);
         let lines = text.lines().filter(|line| !line.starts_with("# "));
         lines.collect::<Vec<_>>().join(" ").trim().to_owned()
     }

@@ -174,7 +174,7 @@ impl Listed {
             (kind::COPYOUT, _) => MapKind::FROM | hold | finalize | zero | always,
             (kind::CREATE, _) => hold | zero,
             (kind::DELETE, _) => finalize,
-            (kind::NO_CREATE, _) => MapKind::IF_PRESENT | hold,
+            (kind::NO_CREATE | kind::USED, _) => MapKind::IF_PRESENT | hold,
             (kind::PRESENT, _) => MapKind::PRESENT | hold,
             // A variable that devices have for good.
             (kind::UPDATE_DEVICE, Construct::Structured) => MapKind::TO | MapKind::ALWAYS | hold,
@@ -193,7 +193,7 @@ impl Listed {
             let whole = Item { base: begin, begin, size: item.bytes, kind, label };
             self.data.push(pieces(item, &whole).unwrap_or(whole));
         }
-        if !item.pointer.is_null() && construct != Construct::Update {
+        if !item.pointer.is_null() && construct != Construct::Update && item.kind != kind::USED {
             self.attach(construct, item, label);
         }
     }
@@ -295,7 +295,7 @@ fn whole_elements(first: &Range<usize>, part: &Range<usize>) -> Range<usize> {
 }
 
 /// What of a range is in none of others.
-fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(super) fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
     others.sort_by_key(|other| other.start);
     let mut next = range.start;
     let mut rest = Vec::new();
