@@ -50,6 +50,9 @@ enum Rounds {
     Many,
 }
 
+/// What stands for parts of the text.
+type Edits = Vec<(Range<usize>, String)>;
+
 /// A text for GPUs, while it is written.
 struct Gpu<'g, 'w> {
     writer: &'g mut Writer<'w>,
@@ -1092,12 +1095,12 @@ impl<'g, 'w> Gpu<'g, 'w> {
         calls: &[Call],
         mode: Levels,
         names: &Names,
-    ) -> Result<(String, Vec<(Range<usize>, String)>), Complaint> {
-        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    ) -> Result<(String, Edits), Complaint> {
+        let mut edits = Edits::new();
         let Some(last) = calls.iter().map(|call| call.range.start).max() else {
             return Ok((String::new(), edits));
         };
-        let tokens = crate::lexer::tokens(self.writer.text[range.start..last].as_bytes());
+        let tokens = crate::lexer::tokens(&self.writer.text.as_bytes()[range.start..last]);
         if tokens.iter().any(|token| ["&&", "||", "?"].iter().any(|sign| token.is(sign))) {
             let message = "a routine that threads call together is called here under a condition within an expression: \
                            this is not translated; call it in a statement of its own";
