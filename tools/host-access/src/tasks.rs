@@ -303,9 +303,15 @@ extern "C" fn end_fork() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __kmpc_fork_call() {
     core::arch::naked_asm!(
+        // Whoever looks for callers finds those of this function by what is said of the frame.
+        ".cfi_startproc",
         "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
         "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
         "push rbx",
+        ".cfi_offset rbx, -24",
         "push r12",
         "sub rsp, 48",
         "mov [rsp], rdi",
@@ -342,7 +348,9 @@ pub unsafe extern "C" fn __kmpc_fork_call() {
         "pop r12",
         "pop rbx",
         "pop rbp",
+        ".cfi_def_cfa rsp, 8",
         "ret",
+        ".cfi_endproc",
         begin = sym begin_fork,
         end = sym end_fork,
     )
