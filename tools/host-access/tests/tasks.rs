@@ -71,6 +71,31 @@ impl Programs {
     }
 }
 
+/// libomp frees a cancelled task without having run it, and the next one has its address.
+#[test]
+fn a_task_with_the_address_of_a_cancelled_one_runs_its_own_routine() {
+    let programs = Programs::new();
+    let source = r#"
+static int one(int thread, struct task *task) { puts("one"); return 1; }
+static int other(int thread, struct task *task) { puts("other"); return 2; }
+static unsigned long told(unsigned event, unsigned long made) { printf("event %u\n", event); return 7; }
+int main(void) {
+    setbuf(stdout, 0);
+    void (*listen)(void *) = dlsym(RTLD_DEFAULT, "gangway_listen_to_tasks");
+    listen(told);
+    __kmpc_omp_task(0, 0, __kmpc_omp_target_task_alloc(0, 0, 0, 0, 0, one, 0));
+    /* It is cancelled here. */
+    __kmpc_omp_task(0, 0, __kmpc_omp_target_task_alloc(0, 0, 0, 0, 0, other, 0));
+    return run();
+}
+"#;
+    programs.compile("program", source, &["-lstand-in"]);
+    let ran = programs.run();
+    // It is made twice and dropped once; the second one begins and ends.
+    let told = "event 0\nevent 0\nevent 10\nevent 3\nother\nevent 6\n";
+    assert_eq!((ran.code(), &*ran.stdout), (Some(2), told), "{ran}");
+}
+
 const WITH_REGION: &str = r#"
 static int frames;
 static void region(int *thread, int *count, long *values) {
