@@ -20,7 +20,6 @@ use super::affine::{self, Poly, Values};
 use super::directive::{Directive, Name};
 use super::header::Header;
 use super::index::{Class, Doing, Key, Use, Variable, key_of, range_of};
-use super::left::Flow;
 use super::nest::{Independent, Iterations, Reason};
 use super::pure::Pure;
 use super::writer::Writer;
@@ -268,8 +267,7 @@ impl<'l, 'w> Loop<'l, 'w> {
 
     /// Whether each iteration writes a variable before it reads it, and nobody reads it behind.
     fn is_of_an_iteration(&mut self, variable: &Variable) -> bool {
-        let index = &self.writer.index;
-        let Some(flow) = Flow::of(variable.key, self.range.start, index) else { return false };
+        let Some(flow) = self.writer.flow(variable.key, self.range.start) else { return false };
         let whole = self.writer.whole(self.statement);
         let is_own = variable.class == Class::Scalar
             && flow.is_written_first(&self.range)

@@ -257,8 +257,6 @@ impl<'u> Walk<'_, 'u> {
     fn declaration(&mut self, node: Node<'u>, wanted: &dyn Fn(&Range<usize>) -> bool) {
         match node.kind() {
             CXCursor_VarDecl => self.visit(node),
-            // A lambda expression may be what it begins with.
-            CXCursor_FieldDecl if range_of(node).is_some_and(|range| wanted(&range)) => self.visit(node),
             CXCursor_FunctionDecl
             | CXCursor_FunctionTemplate
             | CXCursor_CXXMethod

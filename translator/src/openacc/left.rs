@@ -5,12 +5,15 @@
 //! count as reads of what was there.
 #![allow(non_upper_case_globals, reason = "the names are libclang's")]
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 #[allow(clippy::wildcard_imports, reason = "the kinds of nodes")]
 use clang_sys::*;
 
-use super::index::{Index, Key, key_of, range_of};
+use super::index::{Function, Index, Key, key_of, range_of};
 use crate::ast::Node;
 
 /// What a function does with a variable.
@@ -26,6 +29,21 @@ pub struct Flow<'u> {
     is_unknown: bool,
 }
 
+/// What has been found of functions and variables: loops ask again and again.
+#[derive(Default)]
+pub struct Flows<'u>(RefCell<HashMap<(usize, Key), Rc<Flow<'u>>>>);
+
+impl<'u> Flows<'u> {
+    /// What the function around a byte does with a variable.
+    pub fn around(&self, at: usize, key: Key, index: &Index<'u>) -> Option<Rc<Flow<'u>>> {
+        let function = index.function_at(at)?;
+        let range = range_of(function.node)?;
+        let mut known = self.0.borrow_mut();
+        let flow = known.entry((range.start, key));
+        Some(Rc::clone(flow.or_insert_with(|| Rc::new(Flow::of(key, function, &range, index)))))
+    }
+}
+
 /// A statement behind which the variable has a new value.
 struct Assignment {
     end: usize,
@@ -34,10 +52,7 @@ struct Assignment {
 }
 
 impl<'u> Flow<'u> {
-    /// Looks at the function around a byte.
-    pub fn of(key: Key, at: usize, index: &Index<'u>) -> Option<Self> {
-        let function = index.function_at(at)?;
-        let range = range_of(function.node)?;
+    fn of(key: Key, function: &Function<'u>, range: &Range<usize>, index: &Index<'u>) -> Self {
         let mut flow = Self {
             key,
             reads: Vec::new(),
@@ -47,11 +62,11 @@ impl<'u> Flow<'u> {
             is_unknown: false,
         };
         flow.look(function.body);
-        let uses = || index.uses_in(&range).filter(|found| found.key == key);
+        let uses = || index.uses_in(range).filter(|found| found.key == key);
         flow.is_unknown |= uses().any(|found| found.doing == super::index::Doing::Shares);
         let is_read = |at: &usize| !flow.values.iter().any(|(written, _)| written == at);
         let reads = uses().map(|found| found.range.start).filter(is_read).collect();
-        Some(Self { reads, ..flow })
+        Self { reads, ..flow }
     }
 
     /// Whether somebody may read what code leaves in the variable.

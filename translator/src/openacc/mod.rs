@@ -4,7 +4,7 @@
 //! no runtime call. Its text stands there twice, for GPUs and for processors. On GPUs a gang is a block of
 //! (lanes, workers) threads, and the text says which of them do what. The steps:
 //!
-//! 1. [`source`] preprocesses the file, and [`directive`] reads its directives; [`kernels`] writes out what
+//! 1. [`source`] preprocesses the file ([`variants`]: what libclang is not shown of it), and [`directive`] reads its directives; [`kernels`] writes out what
 //!    `kernels` says of its loops.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
 //! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`], [`left`]), and [`nest`]
@@ -50,6 +50,7 @@ mod share;
 mod slab;
 mod slice;
 mod source;
+mod variants;
 mod writer;
 
 use std::path::Path;
@@ -91,7 +92,8 @@ pub fn translate(
 ) -> std::result::Result<Option<Result>, Error> {
     let parsed = parsing(request);
     let parse = |source: &Source| {
-        let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
+        let text = variants::hidden(&source.text);
+        let unsaved = [crate::ast::Unsaved { file: request.file, text: text.as_bytes() }];
         Unit::parse(&parsed, &unsaved)
     };
     let compiler = request.arguments.first().map_or(&[][..], Vec::as_slice);

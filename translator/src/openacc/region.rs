@@ -8,7 +8,6 @@ use super::extent::Extent;
 use super::header;
 use super::index::{Class, Doing, Key, Rows, Variable, range_of};
 use super::items::{self, Item};
-use super::left::Flow;
 use super::members;
 use super::mode::{self, Sizes, WARP};
 use super::nest::{self, Assigned, Iterations, Levels};
@@ -693,7 +692,7 @@ impl<'w> Writer<'w> {
         variable.class != Class::Scalar
             || variable.is_static
             || variable.is_reference
-            || Flow::of(variable.key, body.start, &self.index).is_none_or(|flow| flow.is_read_behind(body))
+            || self.flow(variable.key, body.start).is_none_or(|flow| flow.is_read_behind(body))
     }
 
     /// Whether a construct writes a number of around before it reads it.
@@ -702,7 +701,7 @@ impl<'w> Writer<'w> {
             && !variable.is_static
             && !variable.is_reference
             && self.is_written(variable, body)
-            && Flow::of(variable.key, body.start, &self.index).is_some_and(|flow| flow.is_written_first(body))
+            && self.flow(variable.key, body.start).is_some_and(|flow| flow.is_written_first(body))
     }
 
     /// In a template nobody knows yet whether a variable is an object, which would come back if no clause names it

@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::directive::{Directive, Name};
 use super::index::{Index, Key, Lambda, Use, Variable, range_of};
 use super::lambdas;
+use super::left::{Flow, Flows};
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
 use super::rows::{self, Copied};
@@ -56,6 +58,8 @@ pub struct Writer<'w> {
     pub copies: HashMap<String, Copied>,
     /// Copies of the construct that is written whose length is known when the program runs.
     pub slices: Vec<Slice>,
+    /// What functions do with variables.
+    flows: Flows<'w>,
     counter: usize,
 }
 
@@ -97,12 +101,18 @@ impl<'w> Writer<'w> {
             elements: HashMap::new(),
             copies: HashMap::new(),
             slices: Vec::new(),
+            flows: Flows::default(),
             counter: 0,
         };
         writer.find_routines(unit.root());
         writer.exposed = writer.exposed(identity);
         writer.exposed.extend(lambdas::inline(&writer.index, writer.text));
         writer
+    }
+
+    /// What the function around a byte does with a variable.
+    pub fn flow(&self, key: Key, at: usize) -> Option<Rc<Flow<'w>>> {
+        self.flows.around(at, key, &self.index)
     }
 
     /// The whole file.

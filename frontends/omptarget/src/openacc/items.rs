@@ -58,7 +58,13 @@ impl Listed {
         let is_there = |object: &Range<usize>| {
             device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };
-        for item in items.iter().filter(|item| item.object() == 0) {
+        // What a construct uses and no clause names is kept if it is there; of what is there in part it gets a copy.
+        let is_whole = |range: Range<usize>| {
+            let first = device.and_then(|device| present::entries_in(device, &range).next());
+            first.is_some_and(|(part, _)| part == range)
+        };
+        let is_apart = |item: &AccItem| item.kind == kind::USED && !is_whole(item.range());
+        for item in items.iter().filter(|item| item.object() == 0 && !is_apart(item)) {
             if !item.is_object() || !is_there(&item.range()) {
                 // A structure of which all members are there is there.
                 let members = device.and_then(|device| present::members_of(device, &item.range()));

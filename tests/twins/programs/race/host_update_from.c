@@ -18,7 +18,7 @@ int main(void)
 #pragma omp taskwait
 #endif
   for (int i = 0; i < N; ++i)
-    sum += a[i] & 1; // finds
+    sum += a[i] & 1; // finds: the host and a copy
 #pragma omp taskwait
 #pragma omp target exit data map(delete: a[0:N])
   printf("%d\n", sum > 0);

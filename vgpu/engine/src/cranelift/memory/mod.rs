@@ -143,9 +143,9 @@ impl Emitter<'_, '_> {
         if self.partial.is_some() {
             bits = self.builder.ins().band(bits, self.mask);
         }
-        let last = (first + count - 1) as i64;
-        let some = self.builder.ins().band_imm_s(bits, i64::from(u32::MAX) << first);
-        let some = self.builder.ins().bor_imm_s(some, 1 << last);
+        let last = first + count - 1;
+        let some = self.builder.ins().band_imm_s(bits, i64::from((u32::MAX << first) as i32));
+        let some = self.builder.ins().bor_imm_s(some, i64::from((1u32 << last) as i32));
         let lane = self.builder.ins().ctz(some);
         self.lane_at(lanes, lane)
     }
