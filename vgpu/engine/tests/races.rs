@@ -205,6 +205,20 @@ fn words_that_all_lanes_use_one_after_the_other() {
 }
 
 #[test]
+fn a_word_that_all_lanes_write_again() {
+    // The last value is the same in both warps, which run one after the other, and the first ones differ from it.
+    for store in ["global.u32 [%base], %v", "shared.u32 [%n], %v", "shared.u64 [%n], %wide"] {
+        let with = |step: &str| {
+            format!(
+                "mov.u32 %v, 0; mov.u32 %s, 0; again: cvt.u64.u32 %wide, %v; st.{store}; add.u32 %v, %v, {step};
+                 add.u32 %s, %s, 1; setp.lt.u32 %p, %s, 5; @%p bra again;"
+            )
+        };
+        twins(&with("1"), &with("0"), 1, 64);
+    }
+}
+
+#[test]
 fn what_a_warp_remembers_is_told_in_its_order() {
     // What all lanes write they may read: whatever number of instructions is between the two, as words that all
     // lanes use are remembered by the instruction.
