@@ -144,6 +144,7 @@ mod event {
     pub const MET: u32 = 7;
     pub const SPREADS: u32 = 8;
     pub const GATHERS: u32 = 9;
+    pub const DROPPED: u32 = 10;
 }
 
 type TaskListener = extern "C" fn(event: u32, made: u64) -> u64;
@@ -176,6 +177,10 @@ extern "C" fn hear_task(number: u32, made: u64) -> u64 {
         event::MET => TaskEvent::Met,
         event::SPREADS => TaskEvent::Spreads(true),
         event::GATHERS => TaskEvent::Spreads(false),
+        event::DROPPED => {
+            host_accesses::watch_all(false);
+            return 0;
+        }
         _ => return 0,
     };
     // There is one driver that watches; of several each has moments of its own, and the first one's do.

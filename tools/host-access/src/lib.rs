@@ -12,24 +12,16 @@
     reason = "the functions are the C library's, and so are their contracts"
 )]
 
-/// The next function of that name, which is looked for once.
+/// The next function of that name.
 macro_rules! next {
     ($name:ident: $kind:ty) => {{
-        static NEXT: std::sync::atomic::AtomicPtr<libc::c_void> =
-            std::sync::atomic::AtomicPtr::new(std::ptr::null_mut());
-        let mut next = NEXT.load(std::sync::atomic::Ordering::Relaxed);
-        if next.is_null() {
-            // SAFETY: a name with a null behind it.
-            next = unsafe {
-                libc::dlsym(libc::RTLD_NEXT, concat!(stringify!($name), "\0").as_ptr().cast::<libc::c_char>())
-            };
-            NEXT.store(next, std::sync::atomic::Ordering::Relaxed);
-        }
-        // SAFETY: the C library has a function of that type by that name.
+        let next = crate::next::$name.get();
+        // SAFETY: what has a function of that name has one of that type.
         unsafe { std::mem::transmute::<*mut libc::c_void, $kind>(next) }
     }};
 }
 
+mod next;
 mod tasks;
 
 pub use tasks::gangway_listen_to_tasks;

@@ -8,6 +8,7 @@
 
 use libc::{c_int, c_void};
 use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +29,8 @@ enum Event {
     /// What a task does is done by several threads from now on.
     Spreads = 8,
     Gathers = 9,
+    /// A task for a device does not run: it has been cancelled.
+    Dropped = 10,
 }
 
 type Listener = extern "C" fn(event: u32, made: u64) -> u64;
@@ -64,20 +67,20 @@ pub struct Task {
 
 /// A task that has been handed to libomp and has not begun.
 struct Made {
-    task: usize,
     routine: Routine,
     /// When it was made, if it is for a device.
     for_device: Option<u64>,
     depends: bool,
 }
 
-/// Tasks for devices that are being filled in, and those that have been handed over.
+/// Tasks for devices that are being filled in, and those that have been handed over, by their addresses. One that is
+/// cancelled goes without a word, and libomp gives its address to another.
 struct Known {
-    allocated: Vec<usize>,
-    made: Vec<Made>,
+    allocated: BTreeSet<usize>,
+    made: BTreeMap<usize, Made>,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known { allocated: Vec::new(), made: Vec::new() });
+static KNOWN: Mutex<Known> = Mutex::new(Known { allocated: BTreeSet::new(), made: BTreeMap::new() });
 
 fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -85,9 +88,7 @@ fn known() -> MutexGuard<'static, Known> {
 
 /// Whether a task was allocated for a device; it is not asked again.
 fn take_allocated(task: *mut Task) -> bool {
-    let mut known = known();
-    let found = known.allocated.iter().position(|known| *known == task.addr());
-    found.map(|at| known.allocated.swap_remove(at)).is_some()
+    known().allocated.remove(&task.addr())
 }
 
 thread_local! {
@@ -105,7 +106,10 @@ unsafe fn hand_over(task: *mut Task, depends: bool, call: impl FnOnce() -> c_int
     let for_device = take_allocated(task).then(|| tell(Event::MadeForDevice, 0));
     // SAFETY: the program hands over a task that libomp has allocated.
     let routine = unsafe { std::mem::replace(&mut (*task).routine, run) };
-    known().made.push(Made { task: task.addr(), routine, for_device, depends });
+    let dropped = known().made.insert(task.addr(), Made { routine, for_device, depends });
+    if dropped.is_some_and(|made| made.for_device.is_some()) {
+        tell(Event::Dropped, 0);
+    }
     let before = HANDS_OVER.replace(task.addr());
     let result = call();
     HANDS_OVER.set(before);
@@ -114,13 +118,9 @@ unsafe fn hand_over(task: *mut Task, depends: bool, call: impl FnOnce() -> c_int
 
 /// What libomp runs in place of a task's routine.
 unsafe extern "C" fn run(thread: c_int, task: *mut Task) -> c_int {
-    let made = {
-        let mut known = known();
-        let found = known.made.iter().position(|made| made.task == task.addr());
-        // A task without one was not handed over.
-        let Some(found) = found else { return 0 };
-        known.made.swap_remove(found)
-    };
+    let made = known().made.remove(&task.addr());
+    // A task without one was not handed over.
+    let Some(made) = made else { return 0 };
     // SAFETY: libomp runs a task that is there; it may be handed over again.
     unsafe { (*task).routine = made.routine };
     // An included task is run where it is made, before the program goes on.
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn __kmpc_omp_target_task_alloc(
     // SAFETY: as this function's caller has promised.
     let task = unsafe { next(place, thread, flags, size, shared, routine, device) };
     if are_told() {
-        known().allocated.push(task.addr());
+        known().allocated.insert(task.addr());
     }
     task
 }
@@ -303,9 +303,15 @@ extern "C" fn end_fork() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __kmpc_fork_call() {
     core::arch::naked_asm!(
+        // Whoever looks for callers finds those of this function by what is said of the frame.
+        ".cfi_startproc",
         "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
         "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
         "push rbx",
+        ".cfi_offset rbx, -24",
         "push r12",
         "sub rsp, 48",
         "mov [rsp], rdi",
@@ -342,7 +348,9 @@ pub unsafe extern "C" fn __kmpc_fork_call() {
         "pop r12",
         "pop rbx",
         "pop rbp",
+        ".cfi_def_cfa rsp, 8",
         "ret",
+        ".cfi_endproc",
         begin = sym begin_fork,
         end = sym end_fork,
     )
