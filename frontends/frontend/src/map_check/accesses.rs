@@ -72,7 +72,7 @@ fn library_reads(address: usize, size: usize) {
     let Some(now) = contents::read(address, size) else { return };
     TRACKER.try_with(|tracker| {
         if let Some(access) = tracker.ledger.host_reads(address, &now) {
-            let place = tracker.places.code(host_accesses::library_caller());
+            let place = tracker.places.code(host_accesses::library_caller().unwrap_or(0));
             tracker.note(Mistake::HostReads, access.key, access.stale, place);
         }
     });
