@@ -3,7 +3,9 @@
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
+use gangway_device_memory::is_device_address;
 use gangway_races::{Places, Values};
 
 use super::helper::run;
@@ -34,24 +36,30 @@ pub(super) struct Turn(Option<&'static AtomicBool>);
 /// Whether somebody accesses such words, by their addresses.
 static TURNS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
 
-/// How often a turn is waited for. A kernel that fails in its access never ends it; what is told then is as good as
-/// without turns.
-const PATIENCE: u32 = 10_000;
+/// How often a turn is waited for, a moment each time but the first ones. Only a kernel whose device memory goes away
+/// while it runs never ends its turn; then what is told is as good as without.
+const PATIENCE: u32 = 50_000;
+const MOMENT: Duration = Duration::from_micros(100);
 
 impl Turn {
     /// Waits for the turn of an access of lanes at places, if it needs one.
     fn take(warp: &Warp, access: Access, places: Places<'_>) -> Self {
         let Places::Steps { first, .. } = places else { return Self(None) };
-        // A block's shared memory is accessed by one thread of the host.
-        if access.space == Space::Shared || at_once(warp, access) {
+        // A block's shared memory is accessed by one thread of the host, and only with words of the device is
+        // anything handed on.
+        if access.space == Space::Shared || !is_device_address(first) || at_once(warp, access) {
             return Self(None);
         }
         let turn = &TURNS[(first / 8) as usize % TURNS.len()];
-        for _ in 0..PATIENCE {
+        for attempt in 0..PATIENCE {
             if !turn.swap(true, Ordering::Acquire) {
                 return Self(Some(turn));
             }
-            thread::yield_now();
+            if attempt < 100 {
+                thread::yield_now();
+            } else {
+                thread::sleep(MOMENT);
+            }
         }
         Self(None)
     }
