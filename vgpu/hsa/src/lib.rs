@@ -23,8 +23,8 @@
 #![warn(clippy::must_use_candidate, clippy::use_self)]
 
 pub mod abi;
-pub mod objects;
 pub mod api;
+pub mod objects;
 
 pub use abi::status::Status;
 

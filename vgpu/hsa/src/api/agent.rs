@@ -7,9 +7,7 @@ use crate::abi::pointer::{Untyped, Value};
 use crate::abi::structure::{ClockCounters, Dim3};
 use crate::abi::{Out, Result, Status};
 use crate::objects::agent::cache::{self, Cache};
-use crate::objects::agent::info::{
-    self, CACHELINE, DEVICE_CLOCK, GROUP_LIMIT,
-};
+use crate::objects::agent::info::{self, CACHELINE, DEVICE_CLOCK, GROUP_LIMIT};
 use crate::objects::agent::isa::Isa;
 use crate::objects::agent::{self, Agent};
 use crate::objects::process::clock;
@@ -35,7 +33,11 @@ fn hsa_iterate_agents(_: &Call, visitor: Visitor, data: Untyped) -> Result {
 fn hsa_agent_get_info(_: &Call, agent: Handle, attribute: u32, value: Value) -> Result {
     let agent = Agent::get(agent)?;
     value.check()?;
-    if attribute >= amd_agent::CHIP_ID { amd_info(agent, attribute, value) } else { info(agent, attribute, value) }
+    if attribute >= amd_agent::CHIP_ID {
+        amd_info(agent, attribute, value)
+    } else {
+        info(agent, attribute, value)
+    }
 }
 
 fn info(agent: &Agent, attribute: u32, value: Value) -> Result {

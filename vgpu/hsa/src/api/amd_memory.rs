@@ -126,11 +126,7 @@ fn hsa_amd_register_deallocation_callback(
 
 /// Does not have it called any more.
 #[entry]
-fn hsa_amd_deregister_deallocation_callback(
-    _: &Call,
-    pointer: Untyped,
-    callback: Option<Freed>,
-) -> Result {
+fn hsa_amd_deregister_deallocation_callback(_: &Call, pointer: Untyped, callback: Option<Freed>) -> Result {
     let callback = callback.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     memory::unwatch_freeing(pointer.address(), callback).map_err(|_| Status::ERROR_INVALID_ARGUMENT)
 }

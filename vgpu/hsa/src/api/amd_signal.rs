@@ -6,9 +6,9 @@ use super::signal::{check_consumers, watched};
 use crate::abi::handle::Handle;
 use crate::abi::pointer::Untyped;
 use crate::abi::{List, Out, Result, Status};
+use crate::objects::signal::Signal;
 use crate::objects::signal::handler::{self, Function, Handler};
 use crate::objects::signal::wait::{Condition, deadline, wait_any};
-use crate::objects::signal::Signal;
 
 /// `HSA_AMD_SIGNAL_AMD_GPU_ONLY` makes no difference; `HSA_AMD_SIGNAL_IPC` is not supported.
 const GPU_ONLY: u64 = 1;

@@ -7,8 +7,8 @@ use crate::abi::number::{access, agent_pool, link, region};
 use crate::abi::pointer::{Untyped, Value};
 use crate::abi::structure::LinkInfo;
 use crate::abi::{Out, Result, Status};
-use crate::objects::agent::region::{ALIGNMENT, GRANULE, Region};
 use crate::objects::agent::Agent;
+use crate::objects::agent::region::{ALIGNMENT, GRANULE, Region};
 
 /// The pool of a handle: the same as a region, but for the status.
 pub(super) fn pool(handle: Handle) -> Result<Region> {

@@ -19,7 +19,13 @@ pub(super) fn check_consumers(count: u32, list: List<Handle>) -> Result {
 
 /// Makes a signal.
 #[entry]
-fn hsa_signal_create(_: &Call, value: i64, count: u32, consumers: List<Handle>, signal: Out<Handle>) -> Result {
+fn hsa_signal_create(
+    _: &Call,
+    value: i64,
+    count: u32,
+    consumers: List<Handle>,
+    signal: Out<Handle>,
+) -> Result {
     signal.check()?;
     check_consumers(count, consumers)?;
     signal.put(Signal::create(value)?.handle())

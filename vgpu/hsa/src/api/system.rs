@@ -69,7 +69,13 @@ fn known(number: u16) -> Result {
 
 /// Whether an extension is supported: none is.
 #[entry]
-fn hsa_system_extension_supported(_: &Call, number: u16, _major: u16, _minor: u16, result: Out<bool>) -> Result {
+fn hsa_system_extension_supported(
+    _: &Call,
+    number: u16,
+    _major: u16,
+    _minor: u16,
+    result: Out<bool>,
+) -> Result {
     result.check()?;
     known(number)?;
     result.put(false)

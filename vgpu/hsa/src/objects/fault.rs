@@ -5,10 +5,10 @@ use std::sync::{PoisonError, RwLock};
 
 use gangway_gcn_interpreter::{Fault, FaultKind};
 
+use crate::abi::Status;
 use crate::abi::number::fault_reason;
 use crate::abi::pointer::Untyped;
 use crate::abi::structure::MemoryFaultEvent;
-use crate::abi::Status;
 use crate::objects::agent::{self, Agent};
 use crate::objects::process::report::report;
 

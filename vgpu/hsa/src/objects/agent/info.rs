@@ -74,7 +74,6 @@ impl Agent {
     }
 }
 
-
 /// What the system says of the host's processor.
 fn processor_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

@@ -31,8 +31,7 @@ struct Lock {
     pieces: Vec<u64>,
 }
 
-static LOCKED: Mutex<Locked> =
-    Mutex::new(Locked { pieces: BTreeMap::new(), locks: BTreeMap::new() });
+static LOCKED: Mutex<Locked> = Mutex::new(Locked { pieces: BTreeMap::new(), locks: BTreeMap::new() });
 
 fn locked() -> MutexGuard<'static, Locked> {
     LOCKED.lock().unwrap_or_else(PoisonError::into_inner)

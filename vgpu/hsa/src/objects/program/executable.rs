@@ -96,7 +96,8 @@ impl Executable {
         let number = agent.number();
         let loaded = Loaded::new(agent, &object, |named| state.address_of(number, named.name))?;
         let symbols = loaded.symbols(&object);
-        if let Some(twice) = symbols.iter().find(|symbol| symbol.is_global && state.has(number, &symbol.name)) {
+        if let Some(twice) = symbols.iter().find(|symbol| symbol.is_global && state.has(number, &symbol.name))
+        {
             report!("a code object cannot be loaded: {} is defined already", twice.name);
             return Err(Status::ERROR_VARIABLE_ALREADY_DEFINED);
         }

@@ -27,7 +27,10 @@ pub(super) fn add(object: u64, kernel: Kernel) {
 /// Forgets the kernels of some code.
 pub(super) fn remove(code: &Arc<Loaded>) {
     let mut kernels = KERNELS.write().unwrap_or_else(PoisonError::into_inner);
-    let gone: Vec<Kernel> = kernels.extract_if(.., |_, kernel| Arc::ptr_eq(&kernel.code, code)).map(|(_, kernel)| kernel).collect();
+    let gone: Vec<Kernel> = kernels
+        .extract_if(.., |_, kernel| Arc::ptr_eq(&kernel.code, code))
+        .map(|(_, kernel)| kernel)
+        .collect();
     drop(kernels);
     // Not under the lock: the memory may go now.
     drop(gone);

@@ -45,7 +45,9 @@ impl Loaded {
             }
         })?;
         // SAFETY: nothing knows of the memory yet.
-        layout.write(|address, bytes| unsafe { space.write(address, bytes) }).map_err(|error| status(&error))?;
+        layout
+            .write(|address, bytes| unsafe { space.write(address, bytes) })
+            .map_err(|error| status(&error))?;
         Ok(loaded)
     }
 

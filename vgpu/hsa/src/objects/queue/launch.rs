@@ -85,7 +85,12 @@ impl Drop for Private {
 }
 
 /// Runs the kernel of a packet, which is at an address, to its end.
-pub(super) fn run(queue: &Queue, packet: &Packet, index: u64, address: u64) -> std::result::Result<(), Failure> {
+pub(super) fn run(
+    queue: &Queue,
+    packet: &Packet,
+    index: u64,
+    address: u64,
+) -> std::result::Result<(), Failure> {
     let Some(agent) = queue.agent else { return Err(Failure::of(Status::ERROR_INVALID_QUEUE)) };
     let id = queue.memory.queue.id;
     let mut launched = Launch::new(&packet.0);
@@ -99,8 +104,11 @@ pub(super) fn run(queue: &Queue, packet: &Packet, index: u64, address: u64) -> s
         (launched.grid[at], launched.workgroup[at]) = (1, 1);
     }
     let object = packet.kernel_object();
-    let Some(kernel) = kernel::find(object).filter(|kernel| kernel.code.agent.number() == agent.number()) else {
-        report!("queue {id}: packet {index} launches {object:#x}, which is no kernel that is loaded onto the agent");
+    let Some(kernel) = kernel::find(object).filter(|kernel| kernel.code.agent.number() == agent.number())
+    else {
+        report!(
+            "queue {id}: packet {index} launches {object:#x}, which is no kernel that is loaded onto the agent"
+        );
         return Err(Failure::of(Status::ERROR_INVALID_CODE_OBJECT));
     };
     let space = agent::space().map_err(Failure::of)?;

@@ -122,7 +122,9 @@ impl Memory for Device {
             if size == 4 {
                 let word = AtomicU32::from_ptr(pointer(address));
                 let change = |old: u32| Some(operation(u64::from(old)) as u32);
-                u64::from(word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, change).unwrap_or_else(|old| old))
+                u64::from(
+                    word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, change).unwrap_or_else(|old| old),
+                )
             } else {
                 let word = AtomicU64::from_ptr(pointer(address));
                 let change = |old: u64| Some(operation(old));

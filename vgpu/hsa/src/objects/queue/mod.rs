@@ -208,7 +208,8 @@ impl Queue {
                 legacy_doorbell_lock: 0.into(),
                 reserved2: [0; 9],
                 read_dispatch_id: AtomicU64::new(0),
-                read_dispatch_id_field_base_byte_offset: std::mem::offset_of!(AmdQueue, read_dispatch_id) as u32,
+                read_dispatch_id_field_base_byte_offset: std::mem::offset_of!(AmdQueue, read_dispatch_id)
+                    as u32,
                 compute_tmpring_size: 0,
                 scratch_resource_descriptor: [0; 4],
                 scratch_backing_memory_location: 0,
@@ -235,8 +236,10 @@ impl Queue {
             runner: OnceLock::new(),
             units: Mutex::default(),
         });
-        (0..u64::from(wish.size)).for_each(|index| queue.header(index).store(u16::from(packet::kind::INVALID), Ordering::Relaxed));
-        queues.all.write().unwrap_or_else(PoisonError::into_inner)[number as usize] = Some(Arc::clone(&queue));
+        (0..u64::from(wish.size))
+            .for_each(|index| queue.header(index).store(u16::from(packet::kind::INVALID), Ordering::Relaxed));
+        queues.all.write().unwrap_or_else(PoisonError::into_inner)[number as usize] =
+            Some(Arc::clone(&queue));
         Ok(queue)
     }
 
@@ -304,6 +307,8 @@ impl Queue {
     /// A packet that is there: its header says so.
     fn packet(&self, index: u64) -> Packet {
         // SAFETY: as for the header; the program does not write a packet that it has handed over.
-        Packet(unsafe { std::ptr::with_exposed_provenance::<[u8; packet::SIZE]>(self.place(index) as usize).read() })
+        Packet(unsafe {
+            std::ptr::with_exposed_provenance::<[u8; packet::SIZE]>(self.place(index) as usize).read()
+        })
     }
 }

@@ -45,7 +45,10 @@ pub(super) fn run(queue: &Arc<Queue>) {
                 queue.retire(index);
                 index += 1;
                 if let Err(status) = complete(&packet, start) {
-                    report!("a packet of queue {} is done, but its completion signal is none", queue.memory.queue.id);
+                    report!(
+                        "a packet of queue {} is done, but its completion signal is none",
+                        queue.memory.queue.id
+                    );
                     queue.fail(&packet, &Failure::of(status));
                 }
             }
@@ -127,8 +130,7 @@ impl Queue {
     /// A barrier-OR packet: one of its signals is 0; without any it is done (2.9.8).
     fn wait_for_any(&self, packet: &Packet) -> std::result::Result<(), Failure> {
         let zero = Condition::new(condition::EQ, 0).map_err(Failure::of)?;
-        let watched: Vec<_> =
-            self.dependencies(packet)?.into_iter().map(|signal| (signal, zero)).collect();
+        let watched: Vec<_> = self.dependencies(packet)?.into_iter().map(|signal| (signal, zero)).collect();
         if !watched.is_empty() {
             let _ = wait_any(&watched, None, || self.is_stopped());
         }

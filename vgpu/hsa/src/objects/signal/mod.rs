@@ -13,12 +13,12 @@ pub mod futex;
 pub mod handler;
 pub mod wait;
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::abi::handle::Kind;
 use crate::abi::structure::{AmdSignal, SIGNAL_KIND_INVALID, SIGNAL_KIND_USER, Times};
 use crate::abi::{Handle, Result, Status};
-use crate::abi::handle::Kind;
 use crate::objects::table::Table;
 use arena::Arena;
 use futex::Word;

@@ -60,7 +60,8 @@ impl Signal {
 
     /// The same for some of its bits, without an end.
     pub(in crate::objects) fn wait_masked(self, condition: Condition, mask: i64, stop: impl Fn() -> bool) {
-        self.word().wait(None, Some(GLANCE), || (condition.holds(self.load() & mask) || stop()).then_some(()));
+        self.word()
+            .wait(None, Some(GLANCE), || (condition.holds(self.load() & mask) || stop()).then_some(()));
     }
 
     /// Has whoever watches several signals told of its changes.
