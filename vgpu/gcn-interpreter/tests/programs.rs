@@ -1,0 +1,79 @@
+//! C programs that clang compiles for the host and for every processor, at every level of
+//! optimisation: the results are equal to the bit.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use gangway_code_object::CodeObject;
+use gangway_commands::Folder;
+use gangway_gcn::Gpu;
+use libtest_mimic::{Arguments, Trial};
+use support::{Device, Size};
+
+/// As `run.h` has it.
+const NUMBERS: usize = 4096;
+const ITEMS: usize = 160;
+const GROUP: u16 = 80;
+const WORDS: usize = 512;
+
+const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+const PROGRAMS: &[&str] = &["integers.c", "floats.c"];
+
+fn main() {
+    let ignored = !support::is_possible();
+    let mut trials = Vec::new();
+    for program in PROGRAMS {
+        for gpu in Gpu::ALL {
+            for level in LEVELS {
+                let trial = Trial::test(format!("{program}/{gpu}{level}"), move || {
+                    Ok(compare(gpu, level, &support::sources().join(program))?)
+                });
+                trials.push(trial.with_ignored_flag(ignored));
+            }
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Runs a program here and there.
+fn compare(gpu: Gpu, level: &str, source: &Path) -> Result<(), String> {
+    let numbers = support::numbers(NUMBERS, 0x1234_5678_9abc_def1);
+    let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let image = support::compile(gpu, level, source, &[])?;
+    let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
+    let device = Device::new(gpu, &object);
+    let (from, to) = (device.buffer(&numbers), device.buffer(&vec![0; 8 * WORDS * ITEMS]));
+    let size = Size { grid: [ITEMS as u32, 1, 1], group: [GROUP, 1, 1], shared: 0, private: 4096 };
+    device.run(&object, "k", size, &[from, to]).map_err(|fault| fault.to_string())?;
+    let found = words(&device.read(to, 8 * WORDS * ITEMS));
+    let expected = on_the_host(source, &numbers)?;
+    let wrong: Vec<usize> = (0..found.len()).filter(|at| found[*at] != expected[*at]).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let shown = wrong.iter().take(12).map(|at| {
+        let (item, word) = (at / WORDS, at % WORDS);
+        format!("item {item}, word {word}: {:#x}, the host {:#x}", found[*at], expected[*at])
+    });
+    Err(format!("{} results differ:\n{}", wrong.len(), shown.collect::<Vec<_>>().join("\n")))
+}
+
+fn on_the_host(source: &Path, numbers: &[u8]) -> Result<Vec<u64>, String> {
+    let folder = Folder::new();
+    let [program, from, to] = ["host", "numbers", "results"].map(|name| folder.join(name));
+    fs::write(&from, numbers).map_err(|error| error.to_string())?;
+    let (source, output) = (source.display().to_string(), program.display().to_string());
+    support::clang(&["-O1", "-w", "-fwrapv", "-ffp-contract=off", &source, "-o", &output, "-lm"])?;
+    let status = Command::new(&program).arg(&from).arg(&to).status().map_err(|error| error.to_string())?;
+    if !status.success() {
+        return Err(format!("the host's program: {status}"));
+    }
+    Ok(words(&fs::read(&to).map_err(|error| error.to_string())?))
+}
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
+}

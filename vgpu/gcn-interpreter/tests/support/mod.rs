@@ -1,0 +1,202 @@
+//! A device for tests: compiled kernels, loaded and launched.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use gangway_code_object::{CodeObject, Loaded, ValueKind};
+use gangway_commands::Folder;
+use gangway_gcn::Gpu;
+use gangway_gcn_interpreter::{
+    Dispatch, Fault, Flat, GROUP_APERTURE, Memory, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch, launch,
+};
+
+/// Where sources of kernels are.
+pub fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// Whether the compiler is there; says so if not.
+pub fn is_possible() -> bool {
+    let found = ["clang-22", "ld.lld-22"]
+        .into_iter()
+        .all(|tool| Command::new(tool).arg("--version").output().is_ok());
+    if !found {
+        eprintln!("skipping the compiled kernels: clang-22 or lld-22 is not installed");
+    }
+    found
+}
+
+/// Runs clang.
+pub fn clang(arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new("clang-22").args(arguments).output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("clang-22 {arguments:?}: {}", said.chars().take(4000).collect::<String>()))
+}
+
+/// The code object of a source: C, or assembly.
+pub fn compile(gpu: Gpu, level: &str, source: &Path, more: &[&str]) -> Result<Vec<u8>, String> {
+    let folder = Folder::new();
+    let image = folder.join("image.so");
+    let (processor, source, to) =
+        (format!("-mcpu={gpu}"), source.display().to_string(), image.display().to_string());
+    let target = ["--target=amdgcn-amd-amdhsa", &processor, "-nogpulib", level, "-w", "-fwrapv", "-ffp-contract=off"];
+    clang(&[&target[..], &[&source, "-o", &to], more].concat())?;
+    std::fs::read(&image).map_err(|error| error.to_string())
+}
+
+/// A code object in memory.
+pub struct Device {
+    pub memory: Flat,
+    gpu: Gpu,
+    base: u64,
+}
+
+/// How a kernel is launched.
+#[derive(Clone, Copy)]
+pub struct Size {
+    pub grid: [u32; 3],
+    pub group: [u16; 3],
+    /// LDS beside the kernel's own.
+    pub shared: u32,
+    /// Private memory beside the kernel's own, for calls that the compiler does not know.
+    pub private: u32,
+}
+
+impl Device {
+    pub fn new(gpu: Gpu, object: &CodeObject<'_>) -> Self {
+        let memory = Flat::new();
+        let base = memory.allocate(object.memory_size as usize, 4096);
+        let loaded = Loaded::new(object, base, |_| None).expect("every symbol is there");
+        loaded.write(|address, bytes| memory.write(address, bytes)).expect("it was allocated");
+        Self { memory, gpu, base }
+    }
+
+    /// New memory with these bytes.
+    pub fn buffer(&self, bytes: &[u8]) -> u64 {
+        let address = self.memory.allocate(bytes.len(), 256);
+        self.memory.write(address, bytes).expect("it was allocated");
+        address
+    }
+
+    pub fn read(&self, address: u64, size: usize) -> Vec<u8> {
+        let mut bytes = vec![0; size];
+        self.memory.read(address, &mut bytes).expect("it is allocated");
+        bytes
+    }
+
+    /// Launches a kernel with 64-bit arguments.
+    pub fn run(
+        &self,
+        object: &CodeObject<'_>,
+        kernel: &str,
+        size: Size,
+        arguments: &[u64],
+    ) -> Result<(), Box<Fault>> {
+        let kernel = object.kernel(kernel).expect("the kernel is there");
+        let said = object.said(kernel);
+        let private = kernel.descriptor.private_segment_size + size.private;
+        let lds = kernel.descriptor.group_segment_size + size.shared;
+        let queue = self.buffer(&queue());
+        let mut kernarg = vec![0; said.kernarg_segment_size as usize + 64];
+        let mut values = arguments.iter();
+        for argument in &said.arguments {
+            let value = match argument.kind {
+                ValueKind::HiddenBlockCountX => u64::from(size.grid[0] / u32::from(size.group[0])),
+                ValueKind::HiddenBlockCountY => u64::from(size.grid[1] / u32::from(size.group[1])),
+                ValueKind::HiddenBlockCountZ => u64::from(size.grid[2] / u32::from(size.group[2])),
+                ValueKind::HiddenGroupSizeX => size.group[0].into(),
+                ValueKind::HiddenGroupSizeY => size.group[1].into(),
+                ValueKind::HiddenGroupSizeZ => size.group[2].into(),
+                ValueKind::HiddenRemainderX => u64::from(size.grid[0] % u32::from(size.group[0])),
+                ValueKind::HiddenGridDims => 3,
+                ValueKind::HiddenQueuePtr => queue,
+                ValueKind::HiddenPrivateBase => PRIVATE_APERTURE >> 32,
+                ValueKind::HiddenSharedBase => GROUP_APERTURE >> 32,
+                ValueKind::GlobalBuffer | ValueKind::ByValue => *values.next().expect("an argument"),
+                _ => 0,
+            };
+            let at = argument.offset as usize;
+            let bytes = argument.size as usize;
+            kernarg[at..at + bytes.min(8)].copy_from_slice(&value.to_le_bytes()[..bytes.min(8)]);
+        }
+        let mut bytes = [0u8; PACKET_SIZE];
+        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        for place in 0..3 {
+            put(4 + 2 * place, &size.group[place].to_le_bytes());
+            put(12 + 4 * place, &size.grid[place].to_le_bytes());
+        }
+        put(24, &private.to_le_bytes());
+        put(28, &lds.to_le_bytes());
+        put(32, &(self.base + kernel.descriptor_address).to_le_bytes());
+        put(40, &self.buffer(&kernarg).to_le_bytes());
+        let packet = Packet::new(&bytes);
+        let scratch = packet.group_scratch() * 2;
+        let dispatch = Dispatch {
+            gpu: self.gpu,
+            packet,
+            packet_address: self.buffer(&bytes),
+            queue_address: queue,
+            dispatch_id: 7,
+            scratch: Scratch { base: self.memory.allocate(scratch as usize, 4096), size: scratch },
+        };
+        launch(&self.memory, &dispatch, &AtomicBool::new(false))
+    }
+}
+
+/// A queue's structure, with the apertures in it.
+fn queue() -> Vec<u8> {
+    let mut bytes = vec![0; 256];
+    bytes[0x40..0x44].copy_from_slice(&((GROUP_APERTURE >> 32) as u32).to_le_bytes());
+    bytes[0x44..0x48].copy_from_slice(&((PRIVATE_APERTURE >> 32) as u32).to_le_bytes());
+    bytes
+}
+
+/// Numbers that are random, and those at which something changes.
+pub fn numbers(count: usize, mut seed: u64) -> Vec<u64> {
+    const EDGES: [u64; 28] = [
+        0,
+        1,
+        2,
+        u64::MAX,
+        u64::MAX - 1,
+        1 << 63,
+        (1 << 63) - 1,
+        1 << 31,
+        (1 << 31) - 1,
+        1 << 32,
+        u32::MAX as u64,
+        0x8000_0001,
+        0xffff_ffff_8000_0000,
+        0x7f80_0000_7f80_0000,
+        0x7ff0_0000_0000_0000,
+        0xfff0_0000_0000_0000,
+        0x7ff8_0000_0000_0000,
+        0x3ff0_0000_3f80_0000,
+        0x4330_0000_4b00_0000,
+        0x0000_0000_0000_0001,
+        0x000f_ffff_007f_ffff,
+        0x0010_0000_0080_0000,
+        0x7fef_ffff_7f7f_ffff,
+        0xbff0_0000_bf80_0000,
+        0x8000_0000_8000_0000,
+        0x7bff_7c00_3c00_0400,
+        0x8000_8001_fc00_7e00,
+        0x5555_5555_aaaa_aaaa,
+    ];
+    (0..count)
+        .map(|number| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            match number % 4 {
+                0 => EDGES[(seed % EDGES.len() as u64) as usize],
+                1 => seed >> (seed & 63),
+                _ => seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            }
+        })
+        .collect()
+}
