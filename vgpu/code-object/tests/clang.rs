@@ -85,6 +85,33 @@ fn every_processor_and_version() {
     }
 }
 
+#[test]
+fn an_image_of_two_objects_has_the_kernels_of_both() {
+    let folder = Folder::new();
+    let sources = ["first", "second"].map(|name| {
+        let source = folder.join(format!("{name}.c"));
+        let kernel = "__attribute__((amdgpu_kernel, visibility(\"protected\"))) void";
+        fs::write(&source, format!("{kernel} {name}(int *x) {{ *x = 1; }}\n")).expect("a source");
+        source
+    });
+    let image = folder.join("both.so");
+    let built = Command::new("clang-22")
+        .args(["--target=amdgcn-amd-amdhsa", "-nogpulib", "-mcpu=gfx90a", "-O1"])
+        .args(&sources)
+        .arg("-o")
+        .arg(&image)
+        .output();
+    let Ok(built) = built else {
+        eprintln!("skipping: clang-22 is not installed");
+        return;
+    };
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let image = fs::read(&image).expect("the image");
+    let read = CodeObject::read(&image).expect("a code object");
+    let names: Vec<_> = read.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["first", "second"]);
+}
+
 fn check(read: &CodeObject<'_>) {
     let names: Vec<_> = read.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names, ["simple", "complex"]);
