@@ -48,6 +48,29 @@ fn compile(source: &Path, library: &Path) -> PathBuf {
     program
 }
 
+/// The processors that clang makes code objects for, and that programs are run on.
+const PROCESSORS: [&str; 5] = ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942"];
+
+/// Makes the code objects; a folder with them, or why there is none.
+fn kernels() -> Result<PathBuf, String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/kernels.c");
+    for processor in PROCESSORS {
+        let image = folder.join(format!("kernels.{processor}.so"));
+        let mut clang = Command::new("clang-22");
+        clang.args(["--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-Werror", "-fvisibility=default"]);
+        clang.arg(format!("-mcpu={processor}")).arg(&source).arg("-o").arg(&image);
+        let output = clang.output().map_err(|_| "clang-22 is not installed".to_owned())?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(folder)
+}
+
+/// The programs that launch kernels, and those that are run on every processor.
+const WITH_KERNELS: [&str; 3] = ["code", "failing", "launches"];
+const ON_ALL: [&str; 1] = ["launches"];
+
 /// The C programs in a folder, by name.
 fn programs(folder: &str) -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -65,14 +88,27 @@ fn main() {
     // Once, before the programs run side by side.
     let library = library().unwrap_or_else(|error| panic!("{}", error.message().unwrap_or("no library")));
     let mut trials = Vec::new();
+    let kernels = kernels();
+    if let Err(why) = &kernels {
+        println!("ignored: programs with kernels: {why}");
+    }
     for (name, path) in programs("tests/programs") {
-        let library = library.clone();
-        trials.push(Trial::test(name, move || {
-            let mut program = Command::new(compile(&path, &library));
-            program.env("LD_LIBRARY_PATH", &library).env("GANGWAY_VGPU_DEVICES", "2");
-            program.env("GANGWAY_VGPU_MEMORY", "64M").run().succeeded();
-            Ok(())
-        }));
+        let processors = if ON_ALL.contains(&&*name) { &PROCESSORS[..] } else { &["gfx90a"] };
+        let ignored = kernels.is_err() && WITH_KERNELS.contains(&&*name);
+        let program = if ignored { PathBuf::new() } else { compile(&path, &library) };
+        for processor in processors {
+            let (library, program) = (library.clone(), program.clone());
+            let folder = kernels.clone().unwrap_or_default();
+            let test = move || {
+                let mut program = Command::new(&program);
+                program.env("LD_LIBRARY_PATH", &library).env("KERNELS", &folder);
+                program.env("GANGWAY_VGPU_DEVICES", "2").env("GANGWAY_VGPU_MEMORY", "64M");
+                program.env("GANGWAY_VGPU_PROCESSOR", processor).run().succeeded();
+                Ok(())
+            };
+            let name = if processors.len() > 1 { format!("{name}::{processor}") } else { name.clone() };
+            trials.push(Trial::test(name, test).with_ignored_flag(ignored));
+        }
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

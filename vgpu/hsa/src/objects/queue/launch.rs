@@ -14,7 +14,7 @@ use crate::objects::process::report::report;
 use crate::objects::program::kernel;
 
 /// So many work-groups of a kernel are there at a time where it has private memory.
-const GROUPS_AT_ONCE: u64 = 64;
+const GROUPS_AT_ONCE: u64 = 16;
 /// Scratch memory of a launch is at most this, or what one work-group needs.
 const SCRATCH: u64 = 1 << 30;
 
