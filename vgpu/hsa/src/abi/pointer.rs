@@ -59,8 +59,8 @@ macro_rules! copies {
 
 copies! { Out In List }
 
-impl<T> From<Untyped> for Out<T> {
-    fn from(pointer: Untyped) -> Self {
+impl<T> From<Opaque> for Out<T> {
+    fn from(pointer: Opaque) -> Self {
         Self(pointer.0.cast())
     }
 }
@@ -166,15 +166,15 @@ impl Text {
 /// A pointer that is handed back to the caller's own functions, or an address of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Untyped(pub *mut c_void);
+pub struct Opaque(pub *mut c_void);
 
 // SAFETY: nothing here follows it: the caller's functions get it back on whatever thread they are
 // called, as the API says.
-unsafe impl Send for Untyped {}
+unsafe impl Send for Opaque {}
 // SAFETY: as above.
-unsafe impl Sync for Untyped {}
+unsafe impl Sync for Opaque {}
 
-impl Untyped {
+impl Opaque {
     #[must_use]
     pub fn address(self) -> u64 {
         self.0.expose_provenance() as u64

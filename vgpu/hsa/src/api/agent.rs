@@ -3,7 +3,7 @@
 use super::entry::{Call, entry};
 use crate::abi::handle::Handle;
 use crate::abi::number::{self, amd_agent, device, feature, rounding};
-use crate::abi::pointer::{Untyped, Value};
+use crate::abi::pointer::{Opaque, Value};
 use crate::abi::structure::{ClockCounters, Dim3};
 use crate::abi::{Out, Result, Status};
 use crate::objects::agent::cache::{self, Cache};
@@ -13,10 +13,10 @@ use crate::objects::agent::{self, Agent};
 use crate::objects::process::clock;
 
 /// What a caller's function says to a thing of a list.
-pub(super) type Visitor<T = Handle> = Option<extern "C" fn(T, Untyped) -> Status>;
+pub(super) type Visitor<T = Handle> = Option<extern "C" fn(T, Opaque) -> Status>;
 
 /// Calls a function for each thing, until it answers something else than success.
-pub(super) fn visit<T>(things: impl Iterator<Item = T>, visitor: Visitor<T>, data: Untyped) -> Result {
+pub(super) fn visit<T>(things: impl Iterator<Item = T>, visitor: Visitor<T>, data: Opaque) -> Result {
     let visitor = visitor.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     // No lock is held: the list is a copy where it can change.
     things.into_iter().try_for_each(|thing| visitor(thing, data).result())
@@ -24,7 +24,7 @@ pub(super) fn visit<T>(things: impl Iterator<Item = T>, visitor: Visitor<T>, dat
 
 /// Calls a function for each agent.
 #[entry]
-fn hsa_iterate_agents(_: &Call, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_iterate_agents(_: &Call, visitor: Visitor, data: Opaque) -> Result {
     visit(agent::all().iter().map(Agent::handle), visitor, data)
 }
 
@@ -139,7 +139,7 @@ fn hsa_agent_get_exception_policies(_: &Call, agent: Handle, profile: u32, mask:
 
 /// Calls a function for each cache of an agent.
 #[entry]
-fn hsa_agent_iterate_caches(_: &Call, agent: Handle, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_agent_iterate_caches(_: &Call, agent: Handle, visitor: Visitor, data: Opaque) -> Result {
     visit(Cache::all(Agent::get(agent)?).map(Cache::handle), visitor, data)
 }
 

@@ -3,7 +3,7 @@
 use super::entry::{Call, entry};
 use super::region::pool;
 use crate::abi::handle::Handle;
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::{List, Out, Result, Status};
 use crate::objects::agent::Agent;
 use crate::objects::memory::{self, Freed, access, locked};
@@ -18,18 +18,18 @@ fn hsa_amd_memory_pool_allocate(
     handle: Handle,
     size: usize,
     flags: u32,
-    pointer: Out<Untyped>,
+    pointer: Out<Opaque>,
 ) -> Result {
     pointer.check()?;
     if size == 0 || flags & !FLAGS != 0 {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
-    pointer.put(Untyped::from_address(memory::allocate(pool(handle)?, size as u64, call.name())?))
+    pointer.put(Opaque::from_address(memory::allocate(pool(handle)?, size as u64, call.name())?))
 }
 
 /// Frees memory of a pool.
 #[entry]
-fn hsa_amd_memory_pool_free(_: &Call, pointer: Untyped) -> Result {
+fn hsa_amd_memory_pool_free(_: &Call, pointer: Opaque) -> Result {
     memory::free(pointer.address())
 }
 
@@ -44,7 +44,7 @@ fn hsa_amd_agents_allow_access(
     count: u32,
     list: List<Handle>,
     flags: *const u32,
-    pointer: Untyped,
+    pointer: Opaque,
 ) -> Result {
     if count == 0 || list.is_null() || !flags.is_null() || pointer.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
@@ -56,11 +56,11 @@ fn hsa_amd_agents_allow_access(
 #[entry]
 fn hsa_amd_memory_lock(
     _: &Call,
-    host: Untyped,
+    host: Opaque,
     size: usize,
     list: List<Handle>,
     count: i32,
-    pointer: Out<Untyped>,
+    pointer: Out<Opaque>,
 ) -> Result {
     lock(host, size, list, count, pointer)
 }
@@ -69,13 +69,13 @@ fn hsa_amd_memory_lock(
 #[entry]
 fn hsa_amd_memory_lock_to_pool(
     _: &Call,
-    host: Untyped,
+    host: Opaque,
     size: usize,
     list: List<Handle>,
     count: i32,
     handle: Handle,
     flags: u32,
-    pointer: Out<Untyped>,
+    pointer: Out<Opaque>,
 ) -> Result {
     if !pool(handle)?.is_host() || flags != 0 {
         return Err(Status::ERROR_INVALID_ARGUMENT);
@@ -83,7 +83,7 @@ fn hsa_amd_memory_lock_to_pool(
     lock(host, size, list, count, pointer)
 }
 
-fn lock(host: Untyped, size: usize, list: List<Handle>, count: i32, pointer: Out<Untyped>) -> Result {
+fn lock(host: Opaque, size: usize, list: List<Handle>, count: i32, pointer: Out<Opaque>) -> Result {
     pointer.check()?;
     let count = u32::try_from(count).map_err(|_| Status::ERROR_INVALID_ARGUMENT)?;
     if host.is_null() || size == 0 || list.is_null() != (count == 0) {
@@ -96,7 +96,7 @@ fn lock(host: Untyped, size: usize, list: List<Handle>, count: i32, pointer: Out
 
 /// Takes a lock back.
 #[entry]
-fn hsa_amd_memory_unlock(_: &Call, host: Untyped) -> Result {
+fn hsa_amd_memory_unlock(_: &Call, host: Opaque) -> Result {
     if host.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
@@ -105,7 +105,7 @@ fn hsa_amd_memory_unlock(_: &Call, host: Untyped) -> Result {
 
 /// Fills memory with words.
 #[entry]
-fn hsa_amd_memory_fill(call: &Call, pointer: Untyped, value: u32, count: usize) -> Result {
+fn hsa_amd_memory_fill(call: &Call, pointer: Opaque, value: u32, count: usize) -> Result {
     if pointer.is_null() || !pointer.address().is_multiple_of(4) {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
@@ -116,9 +116,9 @@ fn hsa_amd_memory_fill(call: &Call, pointer: Untyped, value: u32, count: usize) 
 #[entry]
 fn hsa_amd_register_deallocation_callback(
     _: &Call,
-    pointer: Untyped,
+    pointer: Opaque,
     callback: Option<Freed>,
-    data: Untyped,
+    data: Opaque,
 ) -> Result {
     let callback = callback.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     memory::watch_freeing(pointer.address(), callback, data)
@@ -126,7 +126,7 @@ fn hsa_amd_register_deallocation_callback(
 
 /// Does not have it called any more.
 #[entry]
-fn hsa_amd_deregister_deallocation_callback(_: &Call, pointer: Untyped, callback: Option<Freed>) -> Result {
+fn hsa_amd_deregister_deallocation_callback(_: &Call, pointer: Opaque, callback: Option<Freed>) -> Result {
     let callback = callback.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     memory::unwatch_freeing(pointer.address(), callback).map_err(|_| Status::ERROR_INVALID_ARGUMENT)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::entry::{Call, entry};
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::structure::QUEUE_PROFILING;
 use crate::abi::{List, Out, Result, Status};
 use crate::objects::agent::Agent;
@@ -11,7 +11,7 @@ use crate::objects::fault::{self, Handler};
 use crate::objects::queue::{self, Queue};
 
 /// The queue of an agent at an address.
-fn queue_of(pointer: Untyped) -> Result<(std::sync::Arc<Queue>, &'static Agent)> {
+fn queue_of(pointer: Opaque) -> Result<(std::sync::Arc<Queue>, &'static Agent)> {
     if pointer.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
@@ -22,14 +22,14 @@ fn queue_of(pointer: Untyped) -> Result<(std::sync::Arc<Queue>, &'static Agent)>
 
 /// Says how urgent a queue is: all have a thread of their own, so it makes no difference.
 #[entry]
-fn hsa_amd_queue_set_priority(_: &Call, pointer: Untyped, priority: u32) -> Result {
+fn hsa_amd_queue_set_priority(_: &Call, pointer: Opaque, priority: u32) -> Result {
     queue_of(pointer)?;
     if priority > 2 { Err(Status::ERROR_INVALID_ARGUMENT) } else { Ok(()) }
 }
 
 /// Says which compute units a queue's kernels use. It is remembered, and makes no difference.
 #[entry]
-fn hsa_amd_queue_cu_set_mask(_: &Call, pointer: Untyped, bits: u32, mask: List<u32>) -> Result {
+fn hsa_amd_queue_cu_set_mask(_: &Call, pointer: Opaque, bits: u32, mask: List<u32>) -> Result {
     let (queue, agent) = queue_of(pointer)?;
     if !bits.is_multiple_of(32) || (bits > 0 && mask.is_null()) {
         return Err(Status::ERROR_INVALID_ARGUMENT);
@@ -53,7 +53,7 @@ fn unit_mask(units: u32, words: usize) -> Vec<u32> {
 
 /// Which compute units a queue's kernels use.
 #[entry]
-fn hsa_amd_queue_cu_get_mask(_: &Call, pointer: Untyped, bits: u32, mask: Untyped) -> Result {
+fn hsa_amd_queue_cu_get_mask(_: &Call, pointer: Opaque, bits: u32, mask: Opaque) -> Result {
     let (queue, agent) = queue_of(pointer)?;
     if bits == 0 || !bits.is_multiple_of(32) || mask.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
@@ -62,7 +62,7 @@ fn hsa_amd_queue_cu_get_mask(_: &Call, pointer: Untyped, bits: u32, mask: Untype
     let set = queue.units().clone();
     let used = if set.is_empty() { unit_mask(agent.units(), words) } else { set };
     for at in 0..words {
-        let place = Untyped::from_address(mask.address() + 4 * at as u64);
+        let place = Opaque::from_address(mask.address() + 4 * at as u64);
         Out::from(place).put(used.get(at).copied().unwrap_or(0))?;
     }
     Ok(())
@@ -70,7 +70,7 @@ fn hsa_amd_queue_cu_get_mask(_: &Call, pointer: Untyped, bits: u32, mask: Untype
 
 /// Notes times for a queue's packets. They always are noted; the queue's structure says it.
 #[entry]
-fn hsa_amd_profiling_set_profiler_enabled(_: &Call, pointer: Untyped, enable: i32) -> Result {
+fn hsa_amd_profiling_set_profiler_enabled(_: &Call, pointer: Opaque, enable: i32) -> Result {
     let (queue, _) = queue_of(pointer)?;
     let properties = &queue.memory().queue_properties;
     match enable {
@@ -82,7 +82,7 @@ fn hsa_amd_profiling_set_profiler_enabled(_: &Call, pointer: Untyped, enable: i3
 
 /// Has a function told of memory faults.
 #[entry]
-fn hsa_amd_register_system_event_handler(_: &Call, handler: Option<Handler>, data: Untyped) -> Result {
+fn hsa_amd_register_system_event_handler(_: &Call, handler: Option<Handler>, data: Opaque) -> Result {
     fault::add_handler(handler.ok_or(Status::ERROR_INVALID_ARGUMENT)?, data);
     Ok(())
 }

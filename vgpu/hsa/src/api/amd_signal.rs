@@ -4,7 +4,7 @@ use super::entry::{Call, entry, value};
 use super::exports::entry as entries;
 use super::signal::{check_consumers, watched};
 use crate::abi::handle::Handle;
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::{List, Out, Result, Status};
 use crate::objects::signal::Signal;
 use crate::objects::signal::handler::{self, Function, Handler};
@@ -33,9 +33,9 @@ fn hsa_amd_signal_create(
 
 /// Where a signal's value is.
 #[entry]
-fn hsa_amd_signal_value_pointer(_: &Call, signal: Handle, pointer: Out<Untyped>) -> Result {
+fn hsa_amd_signal_value_pointer(_: &Call, signal: Handle, pointer: Out<Opaque>) -> Result {
     pointer.check()?;
-    pointer.put(Untyped::from_address(Signal::get(signal)?.value_address()))
+    pointer.put(Opaque::from_address(Signal::get(signal)?.value_address()))
 }
 
 /// Has a function called when a condition holds.
@@ -46,7 +46,7 @@ fn hsa_amd_signal_async_handler(
     condition: u32,
     compared: i64,
     function: Option<Handler>,
-    argument: Untyped,
+    argument: Opaque,
 ) -> Result {
     let function = function.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     let condition = Condition::new(condition, compared)?;
@@ -55,7 +55,7 @@ fn hsa_amd_signal_async_handler(
 
 /// Has a function called on the thread of handlers.
 #[entry]
-fn hsa_amd_async_function(_: &Call, function: Option<Function>, argument: Untyped) -> Result {
+fn hsa_amd_async_function(_: &Call, function: Option<Function>, argument: Opaque) -> Result {
     handler::call(function.ok_or(Status::ERROR_INVALID_ARGUMENT)?, argument)
 }
 
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn hsa_amd_signal_wait_all(
     compared: List<i64>,
     timeout: u64,
     _hint: u32,
-    satisfying: Untyped,
+    satisfying: Opaque,
 ) -> u32 {
     let done = value(&entries::hsa_amd_signal_wait_all, u64::from(count), || {
         let until = deadline(timeout);
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn hsa_amd_signal_wait_all(
             }
             if !satisfying.is_null() {
                 let place = satisfying.address() + 8 * at as u64;
-                Out::from(Untyped::from_address(place)).put(seen)?;
+                Out::from(Opaque::from_address(place)).put(seen)?;
             }
         }
         Ok(true)

@@ -3,7 +3,7 @@
 use super::entry::{Call, entry};
 use crate::abi::handle::Handle;
 use crate::abi::number::{code_object, profile, rounding};
-use crate::abi::pointer::{Untyped, Value};
+use crate::abi::pointer::{Opaque, Value};
 use crate::abi::{Out, Result, Status, Text};
 use crate::objects::agent::isa::Isa;
 use crate::objects::program::reader::{CODE_OBJECTS, READERS, Reader};
@@ -12,7 +12,7 @@ use crate::objects::program::reader::{CODE_OBJECTS, READERS, Reader};
 #[entry]
 fn hsa_code_object_reader_create_from_memory(
     _: &Call,
-    memory: Untyped,
+    memory: Opaque,
     size: usize,
     reader: Out<Handle>,
 ) -> Result {
@@ -37,7 +37,7 @@ fn hsa_code_object_reader_destroy(_: &Call, reader: Handle) -> Result {
 #[entry]
 fn hsa_code_object_deserialize(
     _: &Call,
-    memory: Untyped,
+    memory: Opaque,
     size: usize,
     _options: Text,
     object: Out<Handle>,

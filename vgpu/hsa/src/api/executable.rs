@@ -3,7 +3,7 @@
 use super::entry::{Call, entry};
 use crate::abi::handle::{Handle, Kind};
 use crate::abi::number::{executable as attribute_of, profile, rounding};
-use crate::abi::pointer::{Untyped, Value};
+use crate::abi::pointer::{Opaque, Value};
 use crate::abi::{In, Out, Result, Status, Text};
 use crate::objects::agent::Agent;
 use crate::objects::program::executable::{self, EXECUTABLES};
@@ -105,7 +105,7 @@ fn hsa_executable_validate_alt(_: &Call, handle: Handle, _options: Text, result:
     result.put(0)
 }
 
-fn define(handle: Handle, agent: Option<Handle>, name: Text, address: Untyped) -> Result {
+fn define(handle: Handle, agent: Option<Handle>, name: Text, address: Opaque) -> Result {
     let executable = EXECUTABLES.get(handle)?;
     let agent = agent.map(Agent::get).transpose()?;
     let name = name.get().ok_or(Status::ERROR_INVALID_ARGUMENT)?;
@@ -114,7 +114,7 @@ fn define(handle: Handle, agent: Option<Handle>, name: Text, address: Untyped) -
 
 /// Defines a variable for the code on all agents.
 #[entry]
-fn hsa_executable_global_variable_define(_: &Call, handle: Handle, name: Text, address: Untyped) -> Result {
+fn hsa_executable_global_variable_define(_: &Call, handle: Handle, name: Text, address: Opaque) -> Result {
     define(handle, None, name, address)
 }
 
@@ -125,7 +125,7 @@ fn hsa_executable_agent_global_variable_define(
     handle: Handle,
     agent: Handle,
     name: Text,
-    address: Untyped,
+    address: Opaque,
 ) -> Result {
     define(handle, Some(agent), name, address)
 }
@@ -137,7 +137,7 @@ fn hsa_executable_readonly_variable_define(
     handle: Handle,
     agent: Handle,
     name: Text,
-    address: Untyped,
+    address: Opaque,
 ) -> Result {
     define(handle, Some(agent), name, address)
 }
@@ -181,18 +181,18 @@ fn hsa_executable_get_symbol_by_name(
 }
 
 /// What a caller's function says to a symbol of an executable.
-type Visitor = Option<extern "C" fn(Handle, Handle, Untyped) -> Status>;
+type Visitor = Option<extern "C" fn(Handle, Handle, Opaque) -> Status>;
 
 /// Calls a function for each symbol.
 #[entry]
-fn hsa_executable_iterate_symbols(_: &Call, handle: Handle, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_executable_iterate_symbols(_: &Call, handle: Handle, visitor: Visitor, data: Opaque) -> Result {
     let executable = EXECUTABLES.get(handle)?;
     let visitor = visitor.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     executable.symbols(None).into_iter().try_for_each(|symbol| visitor(handle, symbol, data).result())
 }
 
 /// The same for one agent.
-type AgentVisitor = Option<extern "C" fn(Handle, Handle, Handle, Untyped) -> Status>;
+type AgentVisitor = Option<extern "C" fn(Handle, Handle, Handle, Opaque) -> Status>;
 
 /// Calls a function for each symbol on an agent.
 #[entry]
@@ -201,13 +201,13 @@ fn hsa_executable_iterate_agent_symbols(
     handle: Handle,
     agent: Handle,
     visitor: AgentVisitor,
-    data: Untyped,
+    data: Opaque,
 ) -> Result {
     let executable = EXECUTABLES.get(handle)?;
     let of = Agent::get(agent)?;
     let visitor = visitor.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
-    let symbols = executable.symbols(Some(of)).into_iter();
-    symbols.map(|symbol| visitor(handle, agent, symbol, data).result()).collect()
+    let mut symbols = executable.symbols(Some(of)).into_iter();
+    symbols.try_for_each(|symbol| visitor(handle, agent, symbol, data).result())
 }
 
 /// Calls a function for each symbol that is on no agent: all are on one.
@@ -216,7 +216,7 @@ fn hsa_executable_iterate_program_symbols(
     _: &Call,
     handle: Handle,
     visitor: Visitor,
-    _data: Untyped,
+    _data: Opaque,
 ) -> Result {
     EXECUTABLES.get(handle)?;
     visitor.ok_or(Status::ERROR_INVALID_ARGUMENT).map(|_| ())

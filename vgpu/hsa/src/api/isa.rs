@@ -4,7 +4,7 @@ use super::agent::{Visitor, visit};
 use super::entry::{Call, entry};
 use crate::abi::handle::{Handle, Kind};
 use crate::abi::number::{self, rounding};
-use crate::abi::pointer::{Untyped, Value};
+use crate::abi::pointer::{Opaque, Value};
 use crate::abi::structure::Dim3;
 use crate::abi::{Out, Result, Status, Text};
 use crate::objects::agent::Agent;
@@ -24,7 +24,7 @@ fn hsa_isa_from_name(_: &Call, name: Text, isa: Out<Handle>) -> Result {
 
 /// Calls a function for each instruction set of an agent.
 #[entry]
-fn hsa_agent_iterate_isas(_: &Call, agent: Handle, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_agent_iterate_isas(_: &Call, agent: Handle, visitor: Visitor, data: Opaque) -> Result {
     let agent = Agent::get(agent)?;
     let isa = agent.is_gpu().then(|| Isa::of(agent.config()).handle());
     visit(isa.into_iter(), visitor, data)
@@ -97,7 +97,7 @@ fn hsa_isa_get_round_method(_: &Call, isa: Handle, fp_type: u32, flush: u32, met
 
 /// Calls a function for each kind of wave: there is one.
 #[entry]
-fn hsa_isa_iterate_wavefronts(_: &Call, isa: Handle, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_isa_iterate_wavefronts(_: &Call, isa: Handle, visitor: Visitor, data: Opaque) -> Result {
     Isa::get(isa)?;
     visit(std::iter::once(Handle::new(Kind::Wavefront, u64::from(WAVEFRONT_SIZE))), visitor, data)
 }

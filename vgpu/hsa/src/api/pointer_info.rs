@@ -3,24 +3,24 @@
 use super::entry::{Call, entry};
 use crate::abi::handle::Handle;
 use crate::abi::number::{global, pointer};
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::structure::PointerInfo;
 use crate::abi::{Out, Result, Status};
 use crate::objects::agent::{self, Agent};
 use crate::objects::memory::{self, locked};
 
 /// The caller's function that allocates memory for a list of agents.
-type Allocate = Option<extern "C" fn(usize) -> Untyped>;
+type Allocate = Option<extern "C" fn(usize) -> Opaque>;
 
 /// What an address is in, and which agents may access it.
 #[entry]
 fn hsa_amd_pointer_info(
     _: &Call,
-    address: Untyped,
-    info: Untyped,
+    address: Opaque,
+    info: Opaque,
     allocate: Allocate,
     count: Out<u32>,
-    list: Out<Untyped>,
+    list: Out<Opaque>,
 ) -> Result {
     if address.is_null() || info.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
@@ -83,7 +83,7 @@ fn look(address: u64) -> (PointerInfo, Vec<&'static Agent>) {
 
 /// Keeps a pointer of the program's with an allocation.
 #[entry]
-fn hsa_amd_pointer_info_set_userdata(_: &Call, address: Untyped, data: Untyped) -> Result {
+fn hsa_amd_pointer_info_set_userdata(_: &Call, address: Opaque, data: Opaque) -> Result {
     if address.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }

@@ -3,14 +3,14 @@
 use super::entry::{Call, entry};
 use crate::abi::handle::Handle;
 use crate::abi::number::{feature, queue as kind};
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::{Out, Result, Status};
 use crate::objects::agent::Agent;
 use crate::objects::agent::region::Region;
 use crate::objects::queue::{self, Callback, Wish};
 use crate::objects::signal::Signal;
 
-fn check(size: u32, wanted: u32, out: Out<Untyped>) -> Result {
+fn check(size: u32, wanted: u32, out: Out<Opaque>) -> Result {
     out.check()?;
     let known = matches!(wanted, kind::MULTI | kind::SINGLE | kind::COOPERATIVE);
     if !size.is_power_of_two() || !known { Err(Status::ERROR_INVALID_ARGUMENT) } else { Ok(()) }
@@ -24,10 +24,10 @@ fn hsa_queue_create(
     size: u32,
     wanted: u32,
     callback: Option<Callback>,
-    data: Untyped,
+    data: Opaque,
     _private_segment_size: u32,
     _group_segment_size: u32,
-    out: Out<Untyped>,
+    out: Out<Opaque>,
 ) -> Result {
     check(size, wanted, out)?;
     let agent = Agent::get(agent)?;
@@ -36,7 +36,7 @@ fn hsa_queue_create(
         return Err(Status::ERROR_INVALID_QUEUE_CREATION);
     }
     let wish = Wish { size, kind: wanted, features: feature::KERNEL_DISPATCH, callback, data };
-    out.put(Untyped::from_address(queue::create(agent, &wish)?))
+    out.put(Opaque::from_address(queue::create(agent, &wish)?))
 }
 
 /// Makes a queue that the program processes itself.
@@ -48,7 +48,7 @@ fn hsa_soft_queue_create(
     wanted: u32,
     features: u32,
     doorbell: Handle,
-    out: Out<Untyped>,
+    out: Out<Opaque>,
 ) -> Result {
     check(size, wanted, out)?;
     Region::get(region)?;
@@ -56,24 +56,24 @@ fn hsa_soft_queue_create(
     if doorbell == Handle::NULL || features == 0 || features & !all != 0 || wanted == kind::COOPERATIVE {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
-    let wish = Wish { size, kind: wanted, features, callback: None, data: Untyped(std::ptr::null_mut()) };
-    out.put(Untyped::from_address(queue::create_soft(&wish, Signal::get(doorbell)?)?))
+    let wish = Wish { size, kind: wanted, features, callback: None, data: Opaque(std::ptr::null_mut()) };
+    out.put(Opaque::from_address(queue::create_soft(&wish, Signal::get(doorbell)?)?))
 }
 
 /// The address of a queue, which is not null.
-fn address(pointer: Untyped) -> Result<u64> {
+fn address(pointer: Opaque) -> Result<u64> {
     if pointer.is_null() { Err(Status::ERROR_INVALID_ARGUMENT) } else { Ok(pointer.address()) }
 }
 
 /// Destroys a queue.
 #[entry]
-fn hsa_queue_destroy(_: &Call, pointer: Untyped) -> Result {
+fn hsa_queue_destroy(_: &Call, pointer: Opaque) -> Result {
     queue::destroy(address(pointer)?)
 }
 
 /// Ends a queue's processing; its memory stays.
 #[entry]
-fn hsa_queue_inactivate(_: &Call, pointer: Untyped) -> Result {
+fn hsa_queue_inactivate(_: &Call, pointer: Opaque) -> Result {
     queue::get(address(pointer)?)?.inactivate();
     Ok(())
 }

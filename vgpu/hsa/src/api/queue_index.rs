@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::entry::value;
 use super::exports::entry as entries;
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::objects::queue::memory_of;
 
 macro_rules! loads {
@@ -18,7 +18,7 @@ macro_rules! loads {
             ///
             /// None needed: the pointer is checked to be a queue's.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(queue: Untyped) -> u64 {
+            pub unsafe extern "C" fn $name(queue: Opaque) -> u64 {
                 let address = queue.address();
                 value(&entries::$name, address, || Ok(memory_of(address)?.$index.load(Ordering::$order)))
             }
@@ -46,7 +46,7 @@ macro_rules! stores {
             ///
             /// None needed: the pointer is checked to be a queue's.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(queue: Untyped, index: u64) {
+            pub unsafe extern "C" fn $name(queue: Opaque, index: u64) {
                 let address = queue.address();
                 value(&entries::$name, address, || {
                     memory_of(address)?.$index.store(index, Ordering::$order);
@@ -77,7 +77,7 @@ macro_rules! adds {
             ///
             /// None needed: the pointer is checked to be a queue's.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(queue: Untyped, number: u64) -> u64 {
+            pub unsafe extern "C" fn $name(queue: Opaque, number: u64) -> u64 {
                 let address = queue.address();
                 value(&entries::$name, address, || {
                     Ok(memory_of(address)?.write_dispatch_id.fetch_add(number, Ordering::$order))
@@ -106,7 +106,7 @@ macro_rules! exchanges {
             ///
             /// None needed: the pointer is checked to be a queue's.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(queue: Untyped, expected: u64, index: u64) -> u64 {
+            pub unsafe extern "C" fn $name(queue: Opaque, expected: u64, index: u64) -> u64 {
                 let address = queue.address();
                 value(&entries::$name, address, || {
                     let memory = memory_of(address)?;

@@ -4,7 +4,7 @@ use super::agent::{Visitor, visit};
 use super::entry::{Call, entry};
 use crate::abi::handle::Handle;
 use crate::abi::number::{access, agent_pool, link, region};
-use crate::abi::pointer::{Untyped, Value};
+use crate::abi::pointer::{Opaque, Value};
 use crate::abi::structure::LinkInfo;
 use crate::abi::{Out, Result, Status};
 use crate::objects::agent::Agent;
@@ -17,13 +17,13 @@ pub(super) fn pool(handle: Handle) -> Result<Region> {
 
 /// Calls a function for each region that an agent can use.
 #[entry]
-fn hsa_agent_iterate_regions(_: &Call, agent: Handle, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_agent_iterate_regions(_: &Call, agent: Handle, visitor: Visitor, data: Opaque) -> Result {
     visit(Region::visible_to(Agent::get(agent)?).map(|region| region.handle()), visitor, data)
 }
 
 /// Calls a function for each pool of an agent.
 #[entry]
-fn hsa_amd_agent_iterate_memory_pools(_: &Call, agent: Handle, visitor: Visitor, data: Untyped) -> Result {
+fn hsa_amd_agent_iterate_memory_pools(_: &Call, agent: Handle, visitor: Visitor, data: Opaque) -> Result {
     visit(Region::of(Agent::get(agent)?).map(|region| region.handle()), visitor, data)
 }
 

@@ -2,7 +2,7 @@
 
 use super::entry::{Call, entry};
 use crate::abi::handle::Handle;
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::structure::{Dim3, Pitched};
 use crate::abi::{In, List, Result, Status};
 use crate::objects::agent::Agent;
@@ -22,9 +22,9 @@ fn submit(call: &Call, work: Work, count: u32, list: List<Handle>, completion: H
 #[entry]
 fn hsa_amd_memory_async_copy(
     call: &Call,
-    to: Untyped,
+    to: Opaque,
     to_agent: Handle,
-    from: Untyped,
+    from: Opaque,
     from_agent: Handle,
     size: usize,
     count: u32,
@@ -38,9 +38,9 @@ fn hsa_amd_memory_async_copy(
 #[entry]
 fn hsa_amd_memory_async_copy_on_engine(
     call: &Call,
-    to: Untyped,
+    to: Opaque,
     to_agent: Handle,
-    from: Untyped,
+    from: Opaque,
     from_agent: Handle,
     size: usize,
     count: u32,
@@ -57,8 +57,8 @@ fn hsa_amd_memory_async_copy_on_engine(
 
 fn copy(
     call: &Call,
-    (to, to_agent): (Untyped, Handle),
-    (from, from_agent): (Untyped, Handle),
+    (to, to_agent): (Opaque, Handle),
+    (from, from_agent): (Opaque, Handle),
     size: usize,
     (count, list): (u32, List<Handle>),
     completion: Handle,

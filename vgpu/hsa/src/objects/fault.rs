@@ -7,18 +7,18 @@ use gangway_gcn_interpreter::{Fault, FaultKind};
 
 use crate::abi::Status;
 use crate::abi::number::fault_reason;
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::structure::MemoryFaultEvent;
 use crate::objects::agent::{self, Agent};
 use crate::objects::process::report::report;
 
 /// `hsa_amd_system_event_callback_t`
-pub type Handler = extern "C" fn(&MemoryFaultEvent, Untyped) -> Status;
+pub type Handler = extern "C" fn(&MemoryFaultEvent, Opaque) -> Status;
 
-static HANDLERS: RwLock<Vec<(Handler, Untyped)>> = RwLock::new(Vec::new());
+static HANDLERS: RwLock<Vec<(Handler, Opaque)>> = RwLock::new(Vec::new());
 
 /// Has a function told of memory faults.
-pub fn add_handler(handler: Handler, data: Untyped) {
+pub fn add_handler(handler: Handler, data: Opaque) {
     HANDLERS.write().unwrap_or_else(PoisonError::into_inner).push((handler, data));
 }
 

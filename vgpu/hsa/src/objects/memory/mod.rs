@@ -8,14 +8,14 @@ use std::sync::{PoisonError, RwLock};
 
 use gangway_device_memory::{AllocationKind, Error, Request};
 
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::{Result, Status};
 use crate::objects::agent::region::Region;
 use crate::objects::agent::{self, Agent};
 use crate::objects::process::report::report;
 
 /// What is called when memory is freed (`hsa_amd_deallocation_callback_t`).
-pub type Freed = extern "C" fn(Untyped, Untyped);
+pub type Freed = extern "C" fn(Opaque, Opaque);
 
 /// An allocation of a program's.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Allocation {
     /// The agents that may access it, one bit each.
     pub accessible: u64,
     pub user_data: u64,
-    freed: Vec<(Freed, Untyped)>,
+    freed: Vec<(Freed, Opaque)>,
 }
 
 static ALLOCATIONS: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
@@ -40,6 +40,7 @@ fn write() -> std::sync::RwLockWriteGuard<'static, BTreeMap<u64, Allocation>> {
 }
 
 /// The status for what device memory refuses.
+#[must_use]
 pub fn status(error: &Error) -> Status {
     match error {
         Error::NotAnAllocation { .. } => Status::ERROR_INVALID_ALLOCATION,
@@ -85,7 +86,7 @@ pub fn free(address: u64) -> Result {
         return Err(Status::ERROR_INVALID_ALLOCATION);
     };
     for (callback, data) in allocation.freed {
-        callback(Untyped::from_address(address), data);
+        callback(Opaque::from_address(address), data);
     }
     agent::space()?.free(address).map_err(|error| status(&error))
 }
@@ -138,7 +139,7 @@ pub fn set_user_data(address: u64, data: u64) -> Result {
 }
 
 /// Has a function called when an allocation is freed.
-pub fn watch_freeing(address: u64, callback: Freed, data: Untyped) -> Result {
+pub fn watch_freeing(address: u64, callback: Freed, data: Opaque) -> Result {
     change(address, |allocation| allocation.freed.push((callback, data)))
 }
 

@@ -34,6 +34,7 @@ const MOST_DEVICES: u32 = 16;
 const MOST_WORKERS: u32 = 1024;
 
 impl Config {
+    #[must_use]
     pub fn from_environment() -> Self {
         let (config, warnings) = Self::new(|name| std::env::var_os(name));
         warnings.iter().for_each(|warning| report!("{warning}"));

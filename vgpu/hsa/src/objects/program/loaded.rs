@@ -44,14 +44,16 @@ impl Loaded {
                 _ => Status::ERROR_INVALID_CODE_OBJECT,
             }
         })?;
-        // SAFETY: nothing knows of the memory yet.
-        layout
-            .write(|address, bytes| unsafe { space.write(address, bytes) })
-            .map_err(|error| status(&error))?;
+        let write = |address: u64, bytes: &[u8]| {
+            // SAFETY: nothing knows of the memory yet.
+            unsafe { space.write(address, bytes) }
+        };
+        layout.write(write).map_err(|error| status(&error))?;
         Ok(loaded)
     }
 
     /// The symbols that programs can ask for: kernels by the names of their descriptors, and variables.
+    #[must_use]
     pub fn symbols(&self, object: &CodeObject<'_>) -> Vec<Symbol> {
         let meaning = |named: &Named<'_>| {
             let kernels = object.kernels.iter();

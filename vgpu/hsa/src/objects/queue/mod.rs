@@ -15,7 +15,7 @@ use gangway_device_memory::{AllocationKind, Request};
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
 
 use crate::abi::packet::{self, Packet};
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::structure::{self, AmdQueue, QUEUE_POINTERS_64};
 use crate::abi::{Result, Status};
 use crate::objects::agent::info::{QUEUE_MAX_SIZE, QUEUE_MIN_SIZE, QUEUES_MAX};
@@ -28,7 +28,7 @@ use crate::objects::signal::arena::Arena;
 const MOST: u32 = 8192;
 
 /// What is called when something happens to a queue.
-pub type Callback = extern "C" fn(Status, Untyped, Untyped);
+pub type Callback = extern "C" fn(Status, Opaque, Opaque);
 
 /// What a program wants a queue to be.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub struct Wish {
     pub kind: u32,
     pub features: u32,
     pub callback: Option<Callback>,
-    pub data: Untyped,
+    pub data: Opaque,
 }
 
 /// What becomes of a queue.
@@ -61,7 +61,7 @@ pub struct Queue {
     size: u32,
     doorbell: Signal,
     callback: Option<Callback>,
-    data: Untyped,
+    data: Opaque,
     state: AtomicU8,
     /// Ends the kernel that runs.
     stop: AtomicBool,

@@ -11,7 +11,7 @@ use super::launch::{self, Failure};
 use super::{Queue, State};
 use crate::abi::number::condition;
 use crate::abi::packet::{self, Packet, kind};
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::structure::Times;
 use crate::abi::{Handle, Result, Status};
 use crate::objects::process::clock;
@@ -157,7 +157,7 @@ impl Queue {
         let _ = self.state.compare_exchange(active, inactive, Ordering::AcqRel, Ordering::Relaxed);
         let told = failure.tell();
         match self.callback {
-            Some(callback) => callback(failure.status(), Untyped::from_address(self.address()), self.data),
+            Some(callback) => callback(failure.status(), Opaque::from_address(self.address()), self.data),
             // As with ROCm: a memory fault that nobody wants to know of ends the process.
             None if failure.is_memory_fault() && !told => {
                 report!("nobody handles the memory fault: the program is ended");

@@ -6,30 +6,30 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use super::wait::{Condition, watch};
 use super::{Signal, wake_watchers};
-use crate::abi::pointer::Untyped;
+use crate::abi::pointer::Opaque;
 use crate::abi::{Result, Status};
 
 /// `hsa_amd_signal_handler`: whether it is to be called again.
-pub type Handler = extern "C" fn(i64, Untyped) -> bool;
+pub type Handler = extern "C" fn(i64, Opaque) -> bool;
 /// The function of `hsa_amd_async_function`.
-pub type Function = extern "C" fn(Untyped);
+pub type Function = extern "C" fn(Opaque);
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     signal: Signal,
     condition: Condition,
     handler: Handler,
-    argument: Untyped,
+    argument: Opaque,
 }
 
 enum Due {
     Handler(Waiting, i64),
-    Function(Function, Untyped),
+    Function(Function, Opaque),
 }
 
 struct Handlers {
     waiting: Vec<Waiting>,
-    functions: VecDeque<(Function, Untyped)>,
+    functions: VecDeque<(Function, Opaque)>,
 }
 
 static HANDLERS: Mutex<Handlers> = Mutex::new(Handlers { waiting: Vec::new(), functions: VecDeque::new() });
@@ -39,7 +39,7 @@ fn handlers() -> MutexGuard<'static, Handlers> {
 }
 
 /// Has a function called when a condition holds.
-pub fn add(signal: Signal, condition: Condition, handler: Handler, argument: Untyped) -> Result {
+pub fn add(signal: Signal, condition: Condition, handler: Handler, argument: Opaque) -> Result {
     start()?;
     signal.be_watched();
     handlers().waiting.push(Waiting { signal, condition, handler, argument });
@@ -48,7 +48,7 @@ pub fn add(signal: Signal, condition: Condition, handler: Handler, argument: Unt
 }
 
 /// Has a function called.
-pub fn call(function: Function, argument: Untyped) -> Result {
+pub fn call(function: Function, argument: Opaque) -> Result {
     start()?;
     handlers().functions.push_back((function, argument));
     wake_watchers();

@@ -75,7 +75,7 @@ impl Signal {
         memory.value.store(value, Ordering::Relaxed);
         memory.event_mailbox.store(all.mailbox, Ordering::Relaxed);
         // Kernels send the lower 8 bits, which say what word the waiters sleep on.
-        memory.event_id.store(1 << 8 | number % WORDS as u32, Ordering::Relaxed);
+        memory.event_id.store((1 << 8) | (number % WORDS as u32), Ordering::Relaxed);
         memory.start.store(0, Ordering::Relaxed);
         memory.end.store(0, Ordering::Relaxed);
         memory.queue.store(0, Ordering::Relaxed);
