@@ -20,7 +20,7 @@ const GROUP: u16 = 80;
 const WORDS: usize = 512;
 
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
-const PROGRAMS: &[&str] = &["integers.c", "floats.c"];
+const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c"];
 
 fn main() {
     let ignored = !support::is_possible();
