@@ -50,7 +50,10 @@ pub fn compile(gpu: Gpu, level: &str, source: &Path, more: &[&str]) -> Result<Ve
         (format!("-mcpu={gpu}"), source.display().to_string(), image.display().to_string());
     let target =
         ["--target=amdgcn-amd-amdhsa", &processor, "-nogpulib", level, "-w", "-fwrapv", "-ffp-contract=off"];
-    clang(&[&target[..], &[&source, "-o", &to], more].concat())?;
+    // clang 22 moves instructions out of loops that lanes leave at different turns, though they read what is
+    // then the last lane's number of turns.
+    let sound = ["-mllvm", "-disable-machine-sink"];
+    clang(&[&target[..], &sound, &[&source, "-o", &to], more].concat())?;
     std::fs::read(&image).map_err(|error| error.to_string())
 }
 
