@@ -104,10 +104,7 @@ pub fn div_scale(mode: Mode, format: Format, [value, denominator, numerator]: [u
     let of = Division::of(format);
     let [value, denominator, numerator] =
         [value, denominator, numerator].map(|bits| source(mode, format, bits));
-    let scaled = |by: i32| {
-        let exact = Mode(mode.0 | 0xf0);
-        ldexp(exact, format, value, by)
-    };
+    let scaled = |by: i32| ldexp(keeping(mode), format, value, by);
     let only = |other: u64, by: i32| if value == other { scaled(by) } else { value };
     let is_denormal = |quotient: f64| match format {
         F64 => quotient.is_subnormal(),
@@ -122,7 +119,7 @@ pub fn div_scale(mode: Mode, format: Format, [value, denominator, numerator]: [u
     } else if format.is_denormal(denominator) {
         (scaled(of.scale), false)
     } else if is_denormal(1.0 / d) && is_denormal(n / d) {
-        (only(denominator, of.scale), true)
+        (only(denominator, -of.scale), true)
     } else if is_denormal(1.0 / d) {
         (scaled(-of.scale), false)
     } else if is_denormal(n / d) {
@@ -162,16 +159,24 @@ pub fn div_fixup(mode: Mode, format: Format, [quotient, denominator, numerator]:
     } else if format.is_infinite(denominator) || format.is_zero(numerator) {
         0
     } else if format != F16 && distance < of.nothing {
-        let least = from_f64(
-            format,
-            if sign == 0 { f64::MIN_POSITIVE } else { -f64::MIN_POSITIVE },
-            mode.round(format),
-        );
-        if format == F64 { 0 } else { format.magnitude(least) }
+        beyond(mode, format, sign, 1)
+    } else if format != F16 && format.is_nan(quotient) {
+        // The steps subtract infinities where the quotient is too large.
+        beyond(mode, format, sign, format.largest())
     } else {
         format.magnitude(quotient)
     };
     float::result(mode, format, sign | found)
+}
+
+/// What a number that is too small or too large is rounded to: that of the square of this one.
+fn beyond(mode: Mode, format: Format, sign: u64, magnitude: u64) -> u64 {
+    format.magnitude(float::mul(keeping(mode), format, sign | magnitude, magnitude))
+}
+
+/// The mode, with all denormals.
+fn keeping(mode: Mode) -> Mode {
+    Mode(mode.0 | 0xf0)
 }
 
 /// Functions of single precision flush denormals whatever the mode is (Vega ISA, 12.8).

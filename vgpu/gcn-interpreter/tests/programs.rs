@@ -1,6 +1,8 @@
 //! C programs that clang compiles for the host and for every processor, at every level of
-//! optimisation: the results are equal to the bit.
+//! optimisation: the results are equal to the bit. `GANGWAY_GCN_PROGRAM` names one more source.
 
+#[path = "support/generator.rs"]
+mod generator;
 mod support;
 
 use std::fs;
@@ -20,22 +22,46 @@ const GROUP: u16 = 80;
 const WORDS: usize = 512;
 
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
-const PROGRAMS: &[&str] = &["integers.c", "floats.c"];
+const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 
 fn main() {
     let ignored = !support::is_possible();
     let mut trials = Vec::new();
-    for program in PROGRAMS {
+    let own = std::env::var("GANGWAY_GCN_PROGRAM").ok();
+    for program in PROGRAMS.iter().copied().map(str::to_owned).chain(own) {
         for gpu in Gpu::ALL {
             for level in LEVELS {
-                let trial = Trial::test(format!("{program}/{gpu}{level}"), move || {
-                    Ok(compare(gpu, level, &support::sources().join(program))?)
-                });
+                let source = support::sources().join(&program);
+                let trial =
+                    Trial::test(format!("{program}/{gpu}{level}"), move || Ok(compare(gpu, level, &source)?));
                 trials.push(trial.with_ignored_flag(ignored));
             }
         }
     }
+    // `GANGWAY_GCN_SEEDS=FIRST,COUNT` chooses the random programs.
+    let seeds = std::env::var("GANGWAY_GCN_SEEDS").unwrap_or_default();
+    let mut seeds = seeds.split(',').filter_map(|number| number.parse().ok());
+    let (first, count) = (seeds.next().unwrap_or(0), seeds.next().unwrap_or(SEEDS));
+    for seed in first..first + count {
+        let trial = Trial::test(format!("random/{seed}"), move || Ok(random(seed)?));
+        trials.push(trial.with_ignored_flag(ignored));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// How many random programs are tried.
+const SEEDS: u64 = 40;
+
+/// A random program, on one processor at one level.
+fn random(seed: u64) -> Result<(), String> {
+    let folder = Folder::new();
+    let source = folder.join("random.c");
+    let header = fs::read_to_string(support::sources().join("run.h")).map_err(|error| error.to_string())?;
+    folder.write("run.h", header);
+    folder.write("random.c", generator::program(seed));
+    let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
+    let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
+    compare(gpu, level, &source).map_err(|error| format!("{gpu} {level}: {error}"))
 }
 
 /// Runs a program here and there.

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use gangway_code_object::{CodeObject, Loaded, ValueKind};
 use gangway_commands::Folder;
@@ -10,6 +12,9 @@ use gangway_gcn::Gpu;
 use gangway_gcn_interpreter::{
     Dispatch, Fault, Flat, GROUP_APERTURE, Memory, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch, launch,
 };
+
+/// How long a kernel may run.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Where sources of kernels are.
 pub fn sources() -> PathBuf {
@@ -43,8 +48,12 @@ pub fn compile(gpu: Gpu, level: &str, source: &Path, more: &[&str]) -> Result<Ve
     let image = folder.join("image.so");
     let (processor, source, to) =
         (format!("-mcpu={gpu}"), source.display().to_string(), image.display().to_string());
-    let target = ["--target=amdgcn-amd-amdhsa", &processor, "-nogpulib", level, "-w", "-fwrapv", "-ffp-contract=off"];
-    clang(&[&target[..], &[&source, "-o", &to], more].concat())?;
+    let target =
+        ["--target=amdgcn-amd-amdhsa", &processor, "-nogpulib", level, "-w", "-fwrapv", "-ffp-contract=off"];
+    // clang 22 moves instructions out of loops that lanes leave at different turns, though they read what is
+    // then the last lane's number of turns.
+    let sound = ["-mllvm", "-disable-machine-sink"];
+    clang(&[&target[..], &sound, &[&source, "-o", &to], more].concat())?;
     std::fs::read(&image).map_err(|error| error.to_string())
 }
 
@@ -143,7 +152,18 @@ impl Device {
             dispatch_id: 7,
             scratch: Scratch { base: self.memory.allocate(scratch as usize, 4096), size: scratch },
         };
-        launch(&self.memory, &dispatch, &AtomicBool::new(false))
+        // A kernel that does not end is stopped.
+        let (stop, (ended, end)) = (AtomicBool::new(false), mpsc::channel::<()>());
+        std::thread::scope(|scope| {
+            let stop = &stop;
+            scope.spawn(move || {
+                let waited = end.recv_timeout(LIMIT);
+                stop.store(waited == Err(RecvTimeoutError::Timeout), Ordering::Relaxed);
+            });
+            let found = launch(&self.memory, &dispatch, stop);
+            drop(ended);
+            found
+        })
     }
 }
 
