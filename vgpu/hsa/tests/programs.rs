@@ -3,12 +3,17 @@
 //! it ends with 0. Kernels come from `tests/kernels`: clang makes code objects of them, whose folder the
 //! programs are told in `KERNELS`.
 //!
-//! Without clang the programs that launch kernels are reported as ignored, and a line says so.
+//! Programs in `tests/offload` are OpenMP's and OpenACC's: GCC compiles them, and the stock libgomp brings them to
+//! the library through its plugin. Those in `tests/llvm` go through LLVM's plugin for AMD's GPUs.
+//!
+//! Without clang, GCC's compiler for AMD's GPUs or LLVM's plugins their programs are reported as ignored, and a
+//! line says so.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gangway_commands::Run;
+use gangway_compilers::Maker;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Makes a folder with the library under the names that programs look for.
@@ -71,6 +76,43 @@ fn kernels() -> Result<PathBuf, String> {
 const WITH_KERNELS: [&str; 3] = ["code", "failing", "launches"];
 const ON_ALL: [&str; 1] = ["launches"];
 
+/// The processors that GCC 12 makes code for. For gfx908, with the assembler that Debian has for it, GCC cannot link
+/// programs with its own libgomp: the ELF headers' flags differ.
+const OF_GCC: [&str; 2] = ["gfx900", "gfx906"];
+
+/// Has GCC compile a program for a processor, and runs it.
+fn offload(source: &Path, library: &Path, processor: &str) {
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-{processor}"));
+    let model = if stem == "gangs" { "-fopenacc" } else { "-fopenmp" };
+    let mut compiler = gangway_compilers::gcc();
+    compiler.args(["-std=gnu11", "-O2", "-Wall", "-Werror", model, "-foffload=amdgcn-amdhsa"]);
+    compiler.arg(format!("-foffload-options=amdgcn-amdhsa=-march={processor}")).arg("-foffload-options=-lm");
+    compiler.arg("-o").arg(&program).arg(source).arg("-lm").run().succeeded();
+    let mut program = Command::new(program);
+    program.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("ACC_DEVICE_TYPE", "radeon");
+    run(&mut program, library, processor);
+}
+
+/// Where LLVM has its plugins behind a C interface.
+const LLVM: &str = "/usr/lib/llvm-22/lib";
+const PLUGINS: &str = "libLLVMOffload.so.22.1";
+
+/// Compiles a program for LLVM's plugins, and runs it.
+fn through_llvm(source: &Path, library: &Path, kernels: &Path) {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("through-llvm");
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-std=gnu11", "-O1", "-Wall", "-Werror", "-o"]).arg(&program).arg(source);
+    compiler.arg(format!("-L{LLVM}")).arg(format!("-l:{PLUGINS}")).arg(format!("-Wl,-rpath,{LLVM}"));
+    compiler.run().succeeded();
+    run(Command::new(program).env("KERNELS", kernels), library, "gfx90a");
+}
+
+fn run(program: &mut Command, library: &Path, processor: &str) {
+    program.env("LD_LIBRARY_PATH", library).env("GANGWAY_VGPU_PROCESSOR", processor);
+    program.env("GANGWAY_VGPU_DEVICES", "2").run().succeeded();
+}
+
 /// The C programs in a folder, by name.
 fn programs(folder: &str) -> Vec<(String, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -101,14 +143,41 @@ fn main() {
             let folder = kernels.clone().unwrap_or_default();
             let test = move || {
                 let mut program = Command::new(&program);
-                program.env("LD_LIBRARY_PATH", &library).env("KERNELS", &folder);
-                program.env("GANGWAY_VGPU_DEVICES", "2").env("GANGWAY_VGPU_MEMORY", "64M");
-                program.env("GANGWAY_VGPU_PROCESSOR", processor).run().succeeded();
+                program.env("KERNELS", &folder).env("GANGWAY_VGPU_MEMORY", "64M");
+                run(&mut program, &library, processor);
                 Ok(())
             };
             let name = if processors.len() > 1 { format!("{name}::{processor}") } else { name.clone() };
             trials.push(Trial::test(name, test).with_ignored_flag(ignored));
         }
+    }
+    let accelerator = gangway_compilers::accelerator_of(Maker::Amd);
+    if let Err(why) = &accelerator {
+        println!("ignored: GCC's programs: {why}");
+    }
+    for (name, path) in programs("tests/offload") {
+        for processor in OF_GCC {
+            let (path, library) = (path.clone(), library.clone());
+            let test = move || {
+                offload(&path, &library, processor);
+                Ok(())
+            };
+            let ignored = accelerator.is_err();
+            trials.push(Trial::test(format!("offload/{name}::{processor}"), test).with_ignored_flag(ignored));
+        }
+    }
+    let plugins = Path::new(LLVM).join(PLUGINS).exists();
+    if !plugins {
+        println!("ignored: LLVM's plugins: {LLVM}/{PLUGINS} is not there (Debian: liboffload-22)");
+    }
+    for (name, path) in programs("tests/llvm") {
+        let (library, kernels) = (library.clone(), kernels.clone());
+        let ignored = !plugins || kernels.is_err();
+        let test = move || {
+            through_llvm(&path, &library, &kernels.unwrap_or_default());
+            Ok(())
+        };
+        trials.push(Trial::test(format!("llvm/{name}"), test).with_ignored_flag(ignored));
     }
     libtest_mimic::run(&arguments, trials).exit();
 }

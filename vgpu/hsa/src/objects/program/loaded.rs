@@ -73,7 +73,7 @@ impl Loaded {
             }
             let segment = object.segments.iter().find(|segment| segment.contains(named.address, named.size));
             Some(Meaning::Variable {
-                address: self.base + named.address,
+                address: self.base.wrapping_add(named.address),
                 size: named.size,
                 align: 1 << named.address.trailing_zeros().min(12),
                 constant: segment.is_some_and(|segment| !segment.access.writes),
