@@ -12,9 +12,9 @@ use crate::objects::{agent, fault, memory, program, queue, signal, transfer};
 #[entry(before_init)]
 fn hsa_init(_: &Call) -> Result {
     state::initialise(|| {
-        agent::start()?;
-        signal::start()?;
-        queue::start()
+        agent::start();
+        signal::start();
+        queue::start();
     })
 }
 

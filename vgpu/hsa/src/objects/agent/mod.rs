@@ -23,46 +23,52 @@ pub struct Agent {
 
 struct Agents {
     agents: Vec<Agent>,
-    space: &'static Space,
+    /// `None` if there is no memory for devices: then there are none.
+    space: Option<&'static Space>,
 }
 
-static AGENTS: OnceLock<Option<Agents>> = OnceLock::new();
+static AGENTS: OnceLock<Agents> = OnceLock::new();
 
 /// Reads the environment and makes the agents; once in a process.
-pub fn start() -> Result {
-    let made = AGENTS.get_or_init(|| {
+pub fn start() {
+    AGENTS.get_or_init(|| {
         let config = Arc::new(Config::from_environment());
         let space = match Space::get() {
-            Ok(space) => space,
+            Ok(space) => Some(space),
             Err(error) => {
-                report!("no virtual GPU: {error}");
-                return None;
+                report!("there is no virtual AMD GPU: {error}");
+                None
             }
         };
-        space.set_poison(config.check_memory);
-        if config.unified {
-            space.share_host();
-        }
-        for device in 0..config.devices {
-            if let Err(error) = space.set_limit(device, config.memory) {
-                report!("the memory of device {device} has no limit: {error}");
-            }
-        }
+        let devices = space.map_or(0, |space| prepare(space, &config));
         let agent = |number| Agent { number, config: Arc::clone(&config) };
-        Some(Agents { agents: (0..=config.devices).map(agent).collect(), space })
+        Agents { agents: (0..=devices).map(agent).collect(), space }
     });
-    if made.is_some() { Ok(()) } else { Err(Status::ERROR_OUT_OF_RESOURCES) }
+}
+
+/// Makes memory what devices have, and says how many there are.
+fn prepare(space: &Space, config: &Config) -> u32 {
+    space.set_poison(config.check_memory);
+    if config.unified {
+        space.share_host();
+    }
+    for device in 0..config.devices {
+        if let Err(error) = space.set_limit(device, config.memory) {
+            report!("the memory of device {device} has no limit: {error}");
+        }
+    }
+    config.devices
 }
 
 /// All agents, the processor first; none before the runtime has been initialised.
 #[must_use]
 pub fn all() -> &'static [Agent] {
-    AGENTS.get().and_then(Option::as_ref).map_or(&[], |made| &made.agents)
+    AGENTS.get().map_or(&[], |made| &made.agents)
 }
 
 /// The memory of all devices.
 pub fn space() -> Result<&'static Space> {
-    AGENTS.get().and_then(Option::as_ref).map(|made| made.space).ok_or(Status::ERROR_NOT_INITIALIZED)
+    AGENTS.get().and_then(|made| made.space).ok_or(Status::ERROR_OUT_OF_RESOURCES)
 }
 
 impl Agent {

@@ -20,10 +20,10 @@ pub fn check_initialised() -> Result {
 }
 
 /// Counts an initialisation; the first one calls `start` before.
-pub fn initialise(start: impl FnOnce() -> Result) -> Result {
+pub fn initialise(start: impl FnOnce()) -> Result {
     let _alone = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     match COUNT.load(Ordering::Relaxed) {
-        0 => start()?,
+        0 => start(),
         MOST => return Err(Status::ERROR_REFCOUNT_OVERFLOW),
         _ => {}
     }

@@ -78,17 +78,17 @@ struct Queues {
 static QUEUES: OnceLock<Option<Queues>> = OnceLock::new();
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// Takes the memory for queues; once in a process.
-pub fn start() -> Result {
-    let made = QUEUES.get_or_init(|| {
+/// Takes the memory for queues; once in a process. Without it no queue can be made.
+pub fn start() {
+    QUEUES.get_or_init(|| {
         let all = RwLock::new((0..MOST).map(|_| None).collect());
         Some(Queues { arena: Arena::new(MOST)?, all })
     });
-    if made.is_some() { Ok(()) } else { Err(Status::ERROR_OUT_OF_RESOURCES) }
 }
 
 fn queues() -> Result<&'static Queues> {
-    QUEUES.get().and_then(Option::as_ref).ok_or(Status::ERROR_NOT_INITIALIZED)
+    let made = QUEUES.get().ok_or(Status::ERROR_NOT_INITIALIZED)?;
+    made.as_ref().ok_or(Status::ERROR_OUT_OF_RESOURCES)
 }
 
 /// The memory of a queue that there is: for what needs no more than its indexes.

@@ -53,19 +53,19 @@ impl PartialEq for Signal {
     }
 }
 
-/// Takes the memory for signals; once in a process.
-pub fn start() -> Result {
-    let made = SIGNALS.get_or_init(|| {
+/// Takes the memory for signals; once in a process. Without it no signal can be made.
+pub fn start() {
+    SIGNALS.get_or_init(|| {
         let arena = Arena::<AmdSignal>::new(MOST)?;
         // The first place is the mailbox, and never a signal.
         let (_, mailbox) = arena.take().ok()?;
         Some(Signals { mailbox: std::ptr::from_ref(mailbox).expose_provenance() as u64, arena })
     });
-    if made.is_some() { Ok(()) } else { Err(Status::ERROR_OUT_OF_RESOURCES) }
 }
 
 fn signals() -> Result<&'static Signals> {
-    SIGNALS.get().and_then(Option::as_ref).ok_or(Status::ERROR_NOT_INITIALIZED)
+    let made = SIGNALS.get().ok_or(Status::ERROR_NOT_INITIALIZED)?;
+    made.as_ref().ok_or(Status::ERROR_OUT_OF_RESOURCES)
 }
 
 impl Signal {
