@@ -14,7 +14,7 @@ use gangway_gcn_interpreter::{
 };
 
 /// How long a kernel may run.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// Where sources of kernels are.
 pub fn sources() -> PathBuf {
