@@ -61,7 +61,11 @@ fn random(seed: u64) -> Result<(), String> {
     folder.write("random.c", generator::program(seed));
     let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
     let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
-    compare(gpu, level, &source).map_err(|error| format!("{gpu} {level}: {error}"))
+    compare(gpu, level, &source).map_err(|error| {
+        let kept = std::env::temp_dir().join(format!("gangway-random-{seed}.c"));
+        let copied = fs::copy(&source, &kept).is_ok();
+        format!("{gpu} {level} ({}, {copied}): {error}", kept.display())
+    })
 }
 
 /// Runs a program here and there.
