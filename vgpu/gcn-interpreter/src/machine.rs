@@ -221,7 +221,8 @@ impl Machine<'_> {
 
     /// A wave that cannot go on where it stands.
     fn stopped(&self, wave: &Wave, kind: FaultKind) -> Box<Fault> {
-        self.failed(wave, wave.pc, None, Stop { kind, lane: None })
+        let instruction = self.code.decode(self.memory, wave.pc).ok();
+        self.failed(wave, wave.pc, instruction.as_ref(), Stop { kind, lane: None })
     }
 }
 
