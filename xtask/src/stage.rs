@@ -43,6 +43,17 @@ const ARCHIVE: &str = "libgangway_front_ends.a";
 const DOORS: [Shared; 1] =
     [Shared { exports: "frontends/gomp/exports.txt", soname: "libgangway-gomp.so", aliases: &[] }];
 
+/// The virtual AMD GPU's library. Programs are linked with versions of ROCm's names, so it is linked as
+/// [`LIBRARY`] is; plugins open it by either name.
+const HSA: Shared = Shared {
+    exports: "vgpu/hsa/symbols/exports.txt",
+    soname: "libhsa-runtime64.so.1",
+    aliases: &["libhsa-runtime64.so"],
+};
+
+/// The static library that [`HSA`] is made of.
+const HSA_ARCHIVE: &str = "libgangway_hsa_driver.a";
+
 /// A shared library.
 struct Shared {
     /// The list of its exports.
@@ -67,11 +78,13 @@ const HEADERS: [&str; 5] = [
 const OPENACC: [&str; 2] = ["frontends/openacc/include/openacc.h", "frontends/openacc/include/acc_prof.h"];
 
 /// The packages that shared libraries are made of.
-const LIBRARIES: [&str; 10] = [
+const LIBRARIES: [&str; 12] = [
     "-p",
     "gangway-front-ends-artifact",
     "-p",
     "gangway-driver",
+    "-p",
+    "gangway-hsa-driver",
     "-p",
     "gangway-ending",
     "-p",
@@ -179,10 +192,8 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
     let doors: Vec<String> = doors.into_iter().collect::<Result<_>>()?;
     let hidden: String = doors.iter().map(|door| exports::hidden(door)).collect();
     let archive = target.join(ARCHIVE);
-    let whole =
-        [OsStr::new("-Wl,--whole-archive"), archive.as_os_str(), OsStr::new("-Wl,--no-whole-archive")];
     other_releases(root, &list, &library)?;
-    link(root, &LIBRARY, &(list + &hidden), &whole, &library)?;
+    link(root, &LIBRARY, &(list + &hidden), &whole(&archive), &library)?;
     for (door, list) in DOORS.iter().zip(&doors) {
         let jumps = root.join("build/jumps.s");
         tree::write(&jumps, exports::jumps(list, std::env::consts::ARCH)?)?;
@@ -196,7 +207,7 @@ fn libraries(root: &Path, target: &Path, stage: &Path, environment: &[(&str, &st
         let built = target.join(format!("libgangway_{}.so", name.replace('-', "_")));
         tree::copy(&built, &library.join(format!("libgangway-{name}.so")))?;
     }
-    virtual_gpu(target, &library)?;
+    virtual_gpus(root, target, &library)?;
     device_archive(root, &library, environment)
 }
 
@@ -257,13 +268,20 @@ fn link(root: &Path, shared: &Shared, list: &str, parts: &[&OsStr], directory: &
     Ok(())
 }
 
-/// The virtual GPU's driver library, in a directory of its own: a program gets it only
-/// when that directory is put before the one with NVIDIA's.
-fn virtual_gpu(target: &Path, library: &Path) -> Result<()> {
+/// What has the linker take all of a static library.
+fn whole(archive: &Path) -> [&OsStr; 3] {
+    [OsStr::new("-Wl,--whole-archive"), archive.as_os_str(), OsStr::new("-Wl,--no-whole-archive")]
+}
+
+/// The virtual GPUs' libraries, in a directory of their own: a program gets them only
+/// when that directory is put before those with NVIDIA's and AMD's.
+fn virtual_gpus(root: &Path, target: &Path, library: &Path) -> Result<()> {
     let directory = library.join("vgpu");
     tree::create_folder(&directory)?;
     tree::copy(&target.join("libgangway_driver.so"), &directory.join("libcuda.so.1"))?;
-    tree::link("libcuda.so.1", &directory.join("libcuda.so"))
+    tree::link("libcuda.so.1", &directory.join("libcuda.so"))?;
+    let list = tree::read(&root.join(HSA.exports))?;
+    link(root, &HSA, &list, &whole(&target.join(HSA_ARCHIVE)), &directory)
 }
 
 /// The archive that Fortran device code is linked with: its own workspace, as it

@@ -85,6 +85,7 @@ pub use files::{Fill, write_whole};
 pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;
 pub use running::{Running, begin};
+pub use say::say;
 
 /// What a [`Span`] measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

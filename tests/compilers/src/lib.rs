@@ -66,23 +66,53 @@ pub fn release() -> Option<u8> {
     text.split('.').next()?.trim().parse().ok()
 }
 
+/// The makers of GPUs that GCC offloads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maker {
+    Nvidia,
+    Amd,
+}
+
+impl Maker {
+    /// What `-foffload` names.
+    #[must_use]
+    pub fn target(self) -> &'static str {
+        match self {
+            Self::Nvidia => "nvptx-none",
+            Self::Amd => "amdgcn-amdhsa",
+        }
+    }
+}
+
 /// Where GCC has its compiler and libraries for NVIDIA's GPUs.
 ///
 /// # Errors
 /// GCC or its offload compiler is not installed; the text says what to install.
 pub fn accelerator() -> Result<PathBuf, String> {
+    accelerator_of(Maker::Nvidia)
+}
+
+/// Where GCC has its compiler and libraries for a maker's GPUs.
+///
+/// # Errors
+/// GCC or its offload compiler is not installed; the text says what to install.
+pub fn accelerator_of(maker: Maker) -> Result<PathBuf, String> {
     // GCC answers with the question where it finds nothing.
-    let name = name(Language::C);
+    let (name, target) = (name(Language::C), maker.target());
     let answer = |question: &str| {
         let output = gcc().arg(question).output().map_err(|error| format!("{name}: {error}"))?;
         Ok::<_, String>(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
     };
-    let compiler = answer("-print-prog-name=accel/nvptx-none/mkoffload")?;
-    let libraries = answer("-print-file-name=accel/nvptx-none")?;
+    let compiler = answer(&format!("-print-prog-name=accel/{target}/mkoffload"))?;
+    let libraries = answer(&format!("-print-file-name=accel/{target}"))?;
     if compiler.is_absolute() && libraries.is_absolute() {
         return Ok(libraries);
     }
-    Err(format!("{name} has no compiler for NVIDIA's GPUs (Debian: apt-get install {name}-offload-nvptx)"))
+    let (whose, package) = match maker {
+        Maker::Nvidia => ("NVIDIA's", "nvptx"),
+        Maker::Amd => ("AMD's", "amdgcn"),
+    };
+    Err(format!("{name} has no compiler for {whose} GPUs (Debian: apt-get install {name}-offload-{package})"))
 }
 
 #[cfg(test)]

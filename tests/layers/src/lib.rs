@@ -3,9 +3,10 @@
 //!
 //! Called by `tests/layers.rs` of each crate that has such a table. The sources are read
 //! ([`paths`]); nothing is compiled. What a folder's `mod.rs` or the crate's root takes from a
-//! module, by `use`, is found to be that module's.
+//! module, by `use`, is found to be that module's. Libraries that C programs call have [`rooms`], too.
 
 pub mod paths;
+pub mod rooms;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -129,9 +129,11 @@ fn header(image: &[u8]) -> Result<(Version, Target)> {
     Ok((version, Target::from_flags(version, bytes::u32(image, what, 48)?)?))
 }
 
-/// The one note with metadata.
+/// The notes with metadata as if they were one: an image of several objects has one of each, and GCC makes one
+/// for each kernel.
 fn metadata(headers: &Headers<'_>) -> Result<Metadata> {
     let what = "a note";
+    let mut all: Option<Metadata> = None;
     for mut rest in headers.notes.iter().copied() {
         while rest.len() >= 12 {
             let (name_size, size) = (bytes::u32(rest, what, 0)?, bytes::u32(rest, what, 4)?);
@@ -140,13 +142,17 @@ fn metadata(headers: &Headers<'_>) -> Result<Metadata> {
             let data_offset = (12 + u64::from(name_size)).next_multiple_of(4);
             let data = bytes::slice(rest, "a note's contents", data_offset, u64::from(size))?;
             if kind == NT_AMDGPU_METADATA && name == b"AMDGPU\0" {
-                return Metadata::read(data);
+                let one = Metadata::read(data)?;
+                match &mut all {
+                    Some(all) => all.append(one),
+                    None => all = Some(one),
+                }
             }
             let next = (data_offset + u64::from(size)).next_multiple_of(4);
             rest = usize::try_from(next).ok().and_then(|next| rest.get(next..)).unwrap_or_default();
         }
     }
-    Err(Error::missing("note with metadata", ""))
+    all.ok_or_else(|| Error::missing("note with metadata", ""))
 }
 
 fn kernel(

@@ -150,7 +150,10 @@ impl Properties {
 
 impl Descriptor {
     /// Reads the 64 bytes; what must be 0 is.
-    pub(crate) fn read(data: &[u8]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// There are fewer, or something in them is reserved.
+    pub fn read(data: &[u8]) -> Result<Self> {
         let what = "a kernel descriptor";
         let reserved = [(12, 4), (24, 20), (60, 4)];
         for (offset, size) in reserved {

@@ -16,6 +16,7 @@
 //! | [`segment`] | what is loaded where |
 //! | [`dynamic`] | symbols and relocations |
 //! | `code_object` | all of it |
+//! | `load` | an image in memory, patched |
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -23,6 +24,7 @@ mod code_object;
 pub mod descriptor;
 pub mod dynamic;
 mod error;
+mod load;
 pub mod metadata;
 pub mod segment;
 pub mod target;
@@ -31,6 +33,7 @@ pub use code_object::{CodeObject, Kernel};
 pub use descriptor::Descriptor;
 pub use dynamic::{Relocation, RelocationKind, Symbol, SymbolKind};
 pub use error::Error;
+pub use load::{Loaded, Patch};
 pub use metadata::{Argument, KernelMetadata, Metadata, ValueKind};
 pub use segment::{Access, Segment};
 pub use target::{Feature, Target, Version};

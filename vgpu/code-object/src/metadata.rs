@@ -164,6 +164,13 @@ impl Metadata {
             kernels: kernels.iter().map(KernelMetadata::read).collect::<Result<_>>()?,
         })
     }
+
+    /// Takes what another note of the same image says.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.target = self.target.take().or(other.target);
+        self.printf.extend(other.printf);
+        self.kernels.extend(other.kernels);
+    }
 }
 
 impl KernelMetadata {

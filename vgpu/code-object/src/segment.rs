@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 /// More than any image has.
 const COUNT: u16 = 256;
 /// An image's addresses are below this: 4 GiB, as code reaches its data with 32 bits.
-const ADDRESS_SPACE: u64 = 1 << 32;
+pub(crate) const ADDRESS_SPACE: u64 = 1 << 32;
 
 /// The image's program headers.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use gangway_code_object::{
-    CodeObject, Descriptor, Error, Feature, Kernel, RelocationKind, ValueKind, Version,
+    CodeObject, Descriptor, Error, Feature, Kernel, Loaded, RelocationKind, ValueKind, Version,
 };
 use gangway_commands::Folder;
 use proptest::prelude::*;
@@ -83,6 +83,33 @@ fn every_processor_and_version() {
             }
         }
     }
+}
+
+#[test]
+fn an_image_of_two_objects_has_the_kernels_of_both() {
+    let folder = Folder::new();
+    let sources = ["first", "second"].map(|name| {
+        let source = folder.join(format!("{name}.c"));
+        let kernel = "__attribute__((amdgpu_kernel, visibility(\"protected\"))) void";
+        fs::write(&source, format!("{kernel} {name}(int *x) {{ *x = 1; }}\n")).expect("a source");
+        source
+    });
+    let image = folder.join("both.so");
+    let built = Command::new("clang-22")
+        .args(["--target=amdgcn-amd-amdhsa", "-nogpulib", "-mcpu=gfx90a", "-O1"])
+        .args(&sources)
+        .arg("-o")
+        .arg(&image)
+        .output();
+    let Ok(built) = built else {
+        eprintln!("skipping: clang-22 is not installed");
+        return;
+    };
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let image = fs::read(&image).expect("the image");
+    let read = CodeObject::read(&image).expect("a code object");
+    let names: Vec<_> = read.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["first", "second"]);
 }
 
 fn check(read: &CodeObject<'_>) {
@@ -281,4 +308,36 @@ proptest! {
         image.extend(bytes);
         sound(&image);
     }
+}
+
+#[test]
+fn images_are_laid_out() {
+    let folder = Folder::new();
+    let Some(image) = image(&folder, "gfx90a", 5) else { return };
+    let read = CodeObject::read(&image).expect("a code object");
+    let base = 0x7000_0000_0000u64;
+    let elsewhere = 0x1234_5678_9abc;
+    let loaded = Loaded::new(&read, base, |symbol| (symbol.name == "elsewhere").then_some(elsewhere))
+        .expect("every symbol is there");
+    let mut memory = vec![0u8; read.memory_size as usize];
+    let written = loaded.write(|address, bytes| {
+        let at = usize::try_from(address - base).map_err(|_| ())?;
+        memory.get_mut(at..at + bytes.len()).ok_or(())?.copy_from_slice(bytes);
+        Ok::<_, ()>(())
+    });
+    assert_eq!(written, Ok(()), "all of it lies within the image's memory");
+    let word = |name: &str| {
+        let at = read.symbol(name).expect("a variable").address as usize;
+        u64::from_le_bytes(memory[at..at + 8].try_into().expect("8 bytes"))
+    };
+    assert_eq!(word("pointer"), base + read.symbol("counter").expect("a variable").address);
+    assert_eq!(word("far"), elsewhere);
+    let entry = read.kernels[0].entry;
+    let code = read.code_at(entry).expect("code");
+    assert_eq!(&memory[entry as usize..][..16], &code[..16]);
+
+    let error = Loaded::new(&read, base, |_| None).expect_err("a symbol is missing");
+    assert_eq!(error.to_string(), "corrupt: there is no symbol elsewhere");
+    assert!(Loaded::new(&read, base + 1, |_| Some(0)).is_err(), "the base is aligned");
+    assert!(Loaded::new(&read, u64::MAX - 4095, |_| Some(0)).is_err(), "memory ends");
 }

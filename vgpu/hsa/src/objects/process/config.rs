@@ -1,0 +1,164 @@
+//! The environment variables that describe the virtual devices, `GANGWAY_VGPU_*`.
+//!
+//! They are read once, by the first `hsa_init`. A value that makes no sense is reported on stderr
+//! and the default is used. Those that the virtual NVIDIA GPU has, too, mean the same here.
+
+use std::ffi::OsString;
+
+use gangway_gcn::Gpu;
+use gangway_settings::Reader;
+
+use crate::objects::process::report::report;
+
+/// What the virtual devices are like; all are alike.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    pub name: String,
+    /// `GANGWAY_VGPU_PROCESSOR`
+    pub processor: Gpu,
+    /// Bytes of memory of each device.
+    pub memory: u64,
+    pub devices: u32,
+    /// What `HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT` answers, `GANGWAY_VGPU_WORKERS`.
+    pub workers: u32,
+    /// Whether kernels may use all of the host's memory: XNACK in AMD's terms.
+    pub unified: bool,
+    /// Whether new memory is filled with NaN, and leaks are told: `memory` in `GANGWAY_VGPU_CHECK`.
+    pub check_memory: bool,
+}
+
+const DEFAULT_NAME: &str = "Gangway Virtual GPU";
+const DEFAULT_PROCESSOR: Gpu = Gpu::Gfx90a;
+const GIB: u64 = 1 << 30;
+const MOST_DEVICES: u32 = 16;
+const MOST_WORKERS: u32 = 1024;
+
+impl Config {
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let (config, warnings) = Self::new(|name| std::env::var_os(name));
+        warnings.iter().for_each(|warning| report!("{warning}"));
+        config
+    }
+
+    fn new(lookup: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<String>) {
+        let mut reader = Reader { lookup, warnings: Vec::new() };
+        let checks = reader.setting("GANGWAY_VGPU_CHECK", "a list of checks, `all` or `none`", checks);
+        let engine = reader.text("GANGWAY_VGPU_ENGINE");
+        if engine.as_deref() == Some("compiler-only") {
+            reader.warn(
+                "GANGWAY_VGPU_ENGINE",
+                "`interpreter`, or `compiler` for where there is one",
+                "kernels of AMD's are interpreted",
+            );
+        }
+        let config = Self {
+            name: reader.text("GANGWAY_VGPU_NAME").unwrap_or_else(|| DEFAULT_NAME.into()),
+            processor: reader
+                .setting_or(
+                    "GANGWAY_VGPU_PROCESSOR",
+                    "gfx900, gfx906, gfx908, gfx90a or gfx942",
+                    (DEFAULT_PROCESSOR.name(), DEFAULT_PROCESSOR),
+                    Gpu::named,
+                )
+                .unwrap_or(DEFAULT_PROCESSOR),
+            memory: reader
+                .setting("GANGWAY_VGPU_MEMORY", "a size such as 16G", size)
+                .unwrap_or_else(default_memory),
+            devices: reader
+                .setting("GANGWAY_VGPU_DEVICES", "a number of devices up to 16", |text| {
+                    text.parse().ok().filter(|&count| count <= MOST_DEVICES)
+                })
+                .unwrap_or(1),
+            workers: reader
+                .setting("GANGWAY_VGPU_WORKERS", "a number of threads from 1 to 1024", |text| {
+                    text.parse().ok().filter(|count| (1..=MOST_WORKERS).contains(count))
+                })
+                .unwrap_or_else(processors),
+            unified: reader
+                .setting("GANGWAY_VGPU_UNIFIED", "0 or 1", |text| match text {
+                    "1" => Some(true),
+                    "0" => Some(false),
+                    _ => None,
+                })
+                .unwrap_or(false),
+            check_memory: checks.unwrap_or(false),
+        };
+        (config, reader.warnings)
+    }
+}
+
+/// Whether a list of checks has the one of memory; the others are for kernels that are compiled.
+fn checks(text: &str) -> Option<bool> {
+    text.split(',').try_fold(false, |memory, name| match name.trim() {
+        "memory" | "all" => Some(true),
+        "race" | "map" | "sync" | "init" | "none" | "0" => Some(memory),
+        _ => None,
+    })
+}
+
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
+}
+
+/// `512M`, `16g`, `1.5 GiB`; units are powers of 1024. Less than 1 MiB is no device.
+fn size(text: &str) -> Option<u64> {
+    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
+    (bytes >= 1 << 20).then_some(bytes)
+}
+
+/// The machine's memory in bytes.
+#[must_use]
+pub fn host_memory() -> u64 {
+    // SAFETY: these calls have no preconditions.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0))
+}
+
+/// Three quarters of the machine's memory, in whole GiB: pages are only taken when they are used.
+fn default_memory() -> u64 {
+    (host_memory() / 4 * 3 / GIB).max(1) * GIB
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> (Config, Vec<String>) {
+        Config::new(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.into()))
+    }
+
+    #[test]
+    fn defaults() {
+        let (config, warnings) = with(&[]);
+        assert_eq!((config.processor, config.devices, config.unified), (Gpu::Gfx90a, 1, false));
+        assert_eq!(config.memory % GIB, 0);
+        assert!(config.workers >= 1 && warnings.is_empty());
+    }
+
+    #[test]
+    fn values_are_read() {
+        let (config, warnings) = with(&[
+            ("GANGWAY_VGPU_PROCESSOR", "gfx906"),
+            ("GANGWAY_VGPU_MEMORY", "512M"),
+            ("GANGWAY_VGPU_DEVICES", "3"),
+            ("GANGWAY_VGPU_CHECK", "race,memory"),
+            ("GANGWAY_VGPU_UNIFIED", "1"),
+        ]);
+        assert_eq!((config.processor, config.memory, config.devices), (Gpu::Gfx906, 512 << 20, 3));
+        assert!(config.check_memory && config.unified && warnings.is_empty());
+    }
+
+    #[test]
+    fn nonsense_is_told_and_not_taken() {
+        let (config, warnings) = with(&[
+            ("GANGWAY_VGPU_PROCESSOR", "gfx1"),
+            ("GANGWAY_VGPU_MEMORY", "lots"),
+            ("GANGWAY_VGPU_DEVICES", "17"),
+            ("GANGWAY_VGPU_CHECK", "races"),
+            ("GANGWAY_VGPU_ENGINE", "compiler-only"),
+        ]);
+        assert_eq!((config.processor, config.devices, config.check_memory), (Gpu::Gfx90a, 1, false));
+        assert_eq!(warnings.len(), 5, "{warnings:?}");
+    }
+}

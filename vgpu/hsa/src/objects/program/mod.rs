@@ -1,0 +1,15 @@
+//! Code: what programs hand in, and what is loaded onto agents (HSA runtime 1.2, 2.10).
+
+pub mod executable;
+pub mod kernel;
+pub mod loaded;
+pub mod reader;
+pub mod symbol;
+
+/// All that programs have made ends; the last `hsa_shut_down` does this.
+pub fn end_all() {
+    symbol::SYMBOLS.clear();
+    executable::end_all();
+    reader::READERS.clear();
+    reader::CODE_OBJECTS.clear();
+}
