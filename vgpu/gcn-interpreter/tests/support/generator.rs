@@ -221,7 +221,7 @@ impl Generator {
             8 => format!("({name})({a} >> {shift})"),
             9 => format!("({name})({a} & {b})"),
             10 => format!("({name})({a} ^ {b})"),
-            11 => format!("({name})({a} | ~{b})"),
+            11 => format!("({name})({a} | {b})"),
             12 => format!("({name})({} ? {a} : {b})", self.condition(deeper)),
             13 => format!("({name})helper({a}, (u32){b}, 3)"),
             14 => {
