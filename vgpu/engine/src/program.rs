@@ -176,6 +176,7 @@ impl Program {
             check: device.check,
             watch: device.watch,
             provided,
+            tier: device.tier,
         };
         let init = watched.zip(globals.get(gangway_init::RECORDS));
         let init = init.map(|(uses, records)| Init::new(uses, records.address));

@@ -21,9 +21,10 @@ use gangway_ptx::{Function, Module};
 pub use self::cache::CodeCache;
 use self::cache::Key;
 use self::object::CodeObject;
-use crate::abi::Flavour;
+use crate::abi::{Flavour, entry_of_regions};
 use crate::analysis::block::BlockShape;
 use crate::analysis::unit::Request;
+use crate::generator::Tier;
 
 /// Shapes of blocks that code differs by: rows of 32 lanes, in whole warps or not, of 16, 8, 4 and 1.
 const SHAPES: usize = 6;
@@ -50,6 +51,8 @@ pub(crate) struct Source {
     /// Tell of every access.
     pub watch: bool,
     pub provided: Provided,
+    /// Which generators make code.
+    pub tier: Tier,
 }
 
 /// The functions of a program.
@@ -84,10 +87,6 @@ fn number(shape: BlockShape) -> usize {
         BlockShape { row: 4, .. } => 4,
         _ => 5,
     }
-}
-
-fn index(function: u32, flavour: Flavour) -> usize {
-    2 * function as usize + usize::from(flavour == Flavour::Masked)
 }
 
 /// Where in the program a piece of compiled code comes from.
@@ -137,11 +136,20 @@ impl Functions {
         self.signatures.get(function).copied().flatten()
     }
 
+    /// Where in the table the code of a function is.
+    fn index(&self, function: u32, flavour: Flavour) -> usize {
+        match flavour {
+            Flavour::Converged => 2 * function as usize,
+            Flavour::Masked => 2 * function as usize + 1,
+            Flavour::Lanewise => entry_of_regions(self.source.module.functions.len(), function),
+        }
+    }
+
     /// What `Warp::functions` points to in launches with blocks of this shape.
     #[must_use]
     pub fn entries(&self, shape: BlockShape) -> &[AtomicPtr<c_void>] {
         self.table.entries[number(shape)].get_or_init(|| {
-            let count = 2 * self.source.module.functions.len();
+            let count = 3 * self.source.module.functions.len();
             (0..count).map(|_| AtomicPtr::new(ptr::null_mut())).collect()
         })
     }
@@ -153,7 +161,7 @@ impl Functions {
         function: u32,
         flavour: Flavour,
     ) -> Result<*const c_void, FaultKind> {
-        let index = index(function, flavour);
+        let index = self.index(function, flavour);
         let entry = &self.entries(shape)[index];
         let known = entry.load(Ordering::Acquire);
         if !known.is_null() {
@@ -165,6 +173,10 @@ impl Functions {
             let code = self.resolve(shape, target, flavour)?;
             entry.store(code.cast_mut(), Ordering::Release);
             return Ok(code);
+        }
+        if flavour == Flavour::Converged && self.source.tier == Tier::Llvm {
+            // What LLVM refuses runs in the code that is made now.
+            let _ = self.resolve(shape, function, Flavour::Lanewise);
         }
         let _alone = self.table.compiling[index % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
         let known = entry.load(Ordering::Acquire);
@@ -200,7 +212,8 @@ impl Functions {
 
     /// Compiles a function, or takes its code from the cache.
     fn make(&self, shape: BlockShape, function: u32, flavour: Flavour) -> Result<*const c_void, FaultKind> {
-        let Source { module, symbols: _, bodies, abreast, waits, check, watch, provided } = &self.source;
+        let Source { module, symbols: _, bodies, abreast, waits, check, watch, provided, tier } =
+            &self.source;
         let declared = &module.functions[function as usize];
         if declared.body.is_none() {
             let code = provided(declared, flavour);
@@ -216,6 +229,7 @@ impl Functions {
             watch: *watch,
             abreast: *abreast,
             waits,
+            lanewise: *tier != Tier::Cranelift,
         };
         let object = cache::compile(self.cached(), &request)?;
         let entry = object.entry();
@@ -226,7 +240,7 @@ impl Functions {
     /// Makes a function of the test's own the code of one of the program's.
     #[cfg(test)]
     pub fn set(&self, shape: BlockShape, function: u32, flavour: Flavour, code: *const c_void) {
-        self.entries(shape)[index(function, flavour)].store(code.cast_mut(), Ordering::Release);
+        self.entries(shape)[self.index(function, flavour)].store(code.cast_mut(), Ordering::Release);
     }
 
     /// What the code at an address is of; `None` if the program has no code there.

@@ -211,6 +211,7 @@ impl Device {
                 checks: self.config.check,
                 listeners: findings::LISTENERS,
                 execution: self.config.execution,
+                tier: self.config.tier,
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,
