@@ -134,9 +134,24 @@ pub(super) fn compile(text: &str, shown: Option<&mut String>) -> Result<Vec<u8>,
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::object::link;
     use super::*;
+    use crate::code::Compiled;
+
+    /// Puts code where it can run, for as long as the process does.
+    pub(in crate::llvm) fn place(compiled: &Compiled) -> *mut c_void {
+        use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+        let length = compiled.code.len().next_multiple_of(4096);
+        // SAFETY: a new mapping, as long as the code, which stays.
+        unsafe {
+            let access = ProtFlags::READ | ProtFlags::WRITE;
+            let start = mmap_anonymous(ptr::null_mut(), length, access, MapFlags::PRIVATE).expect("memory");
+            ptr::copy_nonoverlapping(compiled.code.as_ptr(), start.cast(), compiled.code.len());
+            mprotect(start, length, MprotectFlags::READ | MprotectFlags::EXEC).expect("executable memory");
+            start
+        }
+    }
 
     /// Two functions, constants, lines: the object's code runs where it is put.
     #[test]
@@ -180,16 +195,7 @@ define internal i32 @second(i32 %n) noinline !dbg !9 {
         let operations: Vec<u32> = compiled.positions.iter().map(|&(_, operation)| operation).collect();
         assert!(operations.contains(&4) && operations.contains(&299), "{operations:?}");
         assert!(compiled.positions.iter().all(|&(at, _)| at as usize <= compiled.code.len()));
-        // SAFETY: a new mapping, as long as the code, which stays.
-        let start = unsafe {
-            use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
-            let (length, access) =
-                (compiled.code.len().next_multiple_of(4096), ProtFlags::READ | ProtFlags::WRITE);
-            let start = mmap_anonymous(ptr::null_mut(), length, access, MapFlags::PRIVATE).expect("memory");
-            ptr::copy_nonoverlapping(compiled.code.as_ptr(), start.cast(), compiled.code.len());
-            mprotect(start, length, MprotectFlags::READ | MprotectFlags::EXEC).expect("executable memory");
-            start
-        };
+        let start = place(&compiled);
         // SAFETY: that is what the text above says.
         let first: unsafe extern "C" fn(u32, f64) -> u32 = unsafe { std::mem::transmute(start) };
         for (given, expected) in [(0, 3), (3, 15), (6, 4), (7, 7), (1000, 1000)] {

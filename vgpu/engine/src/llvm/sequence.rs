@@ -344,3 +344,158 @@ const fn suffix(ty: Type) -> &'static str {
         Type::Double => "f64",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use gangway_simt::{Definition, Operands, evaluate};
+
+    use super::super::library::llvm;
+    use super::super::{machine, object};
+    use super::*;
+
+    /// An operation and what it takes.
+    type Case = (Op, Vec<Element>);
+
+    /// All operations with all elements that they take.
+    fn cases() -> Vec<Case> {
+        let integers = IntOrder::ALL.iter().map(|&order| Op::CompareInt(order));
+        let floats = FloatOrder::ALL.iter().map(|&order| Op::CompareFloat(order));
+        let mut cases = Vec::new();
+        for op in Op::PLAIN.iter().copied().chain(integers).chain(floats) {
+            let taken: Vec<Vec<Element>> = match op.operands() {
+                Operands::None => Vec::new(),
+                Operands::Alike(elements, count) => {
+                    elements.iter().map(|&element| vec![element; count]).collect()
+                }
+                Operands::Each(elements) => vec![elements.to_vec()],
+                Operands::Shifted => [Element::I32, Element::I64].map(|of| vec![of, Element::I32]).to_vec(),
+                Operands::Chosen => {
+                    [Element::I32, Element::I64, Element::Mask].map(|of| vec![Element::Mask, of, of]).to_vec()
+                }
+            };
+            cases.extend(taken.into_iter().map(|elements| (op, elements)));
+        }
+        cases
+    }
+
+    fn sequence((op, elements): &Case) -> Sequence {
+        let mut sequence = Sequence::default();
+        let mut operands = [gangway_simt::Value(0); 3];
+        for (index, &element) in (0u32..).zip(elements) {
+            operands[index as usize] = gangway_simt::Value(index);
+            let ty = gangway_simt::Type::one(element);
+            let definition =
+                Definition { op: Op::Parameter(index), operands: [gangway_simt::Value(0); 3], ty };
+            sequence.definitions.push(definition);
+        }
+        let ty = gangway_simt::Type::one(op.result(elements).expect("an element"));
+        sequence.definitions.push(Definition { op: *op, operands, ty });
+        sequence.results.push(gangway_simt::Value(elements.len() as u32));
+        sequence
+    }
+
+    /// A module whose entry computes the case with a number, from words at `in` to one at `out`.
+    fn module(cases: &[Case]) -> String {
+        let (mut bodies, mut table, mut declared) = (String::new(), String::new(), Declared::new());
+        for (number, case) in cases.iter().enumerate() {
+            let sequence = sequence(case);
+            let mut text = Text::new(1);
+            let (input, output) = (Value::given(Type::Pointer, "in"), Value::given(Type::Pointer, "out"));
+            let mut inputs = Vec::new();
+            for (index, &element) in (0u64..).zip(&case.1) {
+                let at = text.behind(input, Value::wide(8 * index));
+                let bits = text.load(of(element.integer()), at);
+                let ty = of(element);
+                let float = matches!(ty, Type::Single | Type::Double);
+                inputs.push(if float { text.convert("bitcast", bits, ty) } else { bits });
+            }
+            let results = write(&mut text, &mut declared, &sequence, &inputs);
+            let result = match results[0].ty {
+                Type::Wide => results[0],
+                _ => text.convert("zext", results[0], Type::Wide),
+            };
+            text.store(result, output);
+            // Names of values are the function's.
+            let text = text.text.replace(", !dbg !1", "").replace("%v", &format!("%c{number}v"));
+            let _ = writeln!(bodies, "c{number}:\n{text}  ret void");
+            let _ = writeln!(table, "  i64 {number}, label %c{number}");
+        }
+        let declared: String = declared.into_iter().map(|line| line + "\n").collect();
+        format!(
+            "define void @entry(i64 %which, ptr %in, ptr %out) \"no-builtins\" \"no-jump-tables\"=\"true\" {{\n  \
+             switch i64 %which, label %none [\n{table}  ]\n{bodies}none:\n  ret void\n}}\n{declared}"
+        )
+    }
+
+    const VALUES: [u64; 24] = [
+        0,
+        1,
+        2,
+        7,
+        31,
+        32,
+        33,
+        63,
+        64,
+        0xff,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0x3f80_0000,
+        0x7f80_0000,
+        0xff80_0001,
+        0xcf00_0000,
+        0x8000_0000_0000_0000,
+        0x7fff_ffff_ffff_ffff,
+        u64::MAX,
+        0x3ff0_0000_0000_0000,
+        0xc1e0_0000_0020_0000,
+        0x7ff0_0000_0000_0000,
+        0x1234_5678_9abc_def0,
+    ];
+
+    /// Whether bits are a float that is no number.
+    fn is_nan(element: Element, bits: u64) -> bool {
+        match element {
+            Element::F32 => f32::from_bits(bits as u32).is_nan(),
+            Element::F64 => f64::from_bits(bits).is_nan(),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn operations_compute_what_the_reference_does() {
+        if let Err(why) = llvm() {
+            return eprintln!("skipped: {why}");
+        }
+        let features = machine::processor().expect("a processor").features.to_string_lossy().into_owned();
+        let fma = features.contains("+fma,");
+        let cases: Vec<Case> = cases().into_iter().filter(|(op, _)| *op != Op::Fma || fma).collect();
+        let object = machine::compile(&module(&cases), None).expect("an object file");
+        let start = machine::tests::place(&object::link(&object).expect("code"));
+        // SAFETY: that is what the module says.
+        let entry: unsafe extern "C" fn(u64, *const u64, *mut u64) = unsafe { std::mem::transmute(start) };
+        for (number, case) in cases.iter().enumerate() {
+            let sequence = sequence(case);
+            let element = sequence.definitions.last().map_or(Element::I32, |last| last.ty.element);
+            let operand = |index: usize, which: usize| {
+                case.1.get(index).map_or(0, |element| VALUES[which] & (u64::MAX >> (64 - element.bits())))
+            };
+            for which in 0..VALUES.len().pow(2) {
+                let (a, b) = (which / VALUES.len(), which % VALUES.len());
+                let inputs = [operand(0, a), operand(1, b), operand(2, (a * 7 + b * 3) % VALUES.len())];
+                let wanted = evaluate(&sequence, &inputs)[0];
+                let mut found = 0;
+                // SAFETY: there are as many words as the case takes, and a place for the result.
+                unsafe { entry(number as u64, inputs.as_ptr(), &raw mut found) };
+                let unchecked = case.0 == Op::ToWordUnchecked
+                    && !(-2_147_483_648.0..2_147_483_648.0).contains(&f32::from_bits(inputs[0] as u32));
+                let both_nan = is_nan(element, wanted) && is_nan(element, found);
+                let same = wanted == found || both_nan || unchecked;
+                assert!(same, "{case:?} of {inputs:x?}: {found:#x}, not {wanted:#x}");
+            }
+        }
+    }
+}
