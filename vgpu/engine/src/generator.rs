@@ -19,16 +19,19 @@ pub enum Tier {
     Cranelift,
     /// LLVM makes code of regions that lanes run by themselves, where it is there: before the function first runs.
     Llvm,
+    /// The same, but LLVM's code comes while Cranelift's runs.
+    Auto,
 }
 
 impl FromStr for Tier {
     type Err = ();
 
-    /// `cranelift` or `llvm`.
+    /// `cranelift`, `llvm` or `auto`.
     fn from_str(text: &str) -> Result<Self, ()> {
         match text {
             "cranelift" => Ok(Tier::Cranelift),
             "llvm" => Ok(Tier::Llvm),
+            "auto" => Ok(Tier::Auto),
             _ => Err(()),
         }
     }

@@ -24,7 +24,7 @@ pub struct Program {
     interpreted: gangway_interpreter::Program,
     /// What runs each kernel.
     entries: Vec<Entry>,
-    functions: Functions,
+    functions: Arc<Functions>,
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,

@@ -245,3 +245,26 @@ fn what_relies_on_lockstep_has_no_regions() {
         assert!(!has_llvm() || outcomes.iter().any(refused), "{why}: {outcomes:?}");
     }
 }
+
+/// With `auto` the code comes while the kernel runs again and again, and nothing else changes.
+#[test]
+fn code_comes_while_others_run() {
+    let bench = Bench::new(
+        Options { tier: Tier::Auto, ..options() },
+        &kernel("later", "", WALK).replace(" k(", " k("),
+    );
+    let word = |index: usize| (index as u32).wrapping_mul(2_654_435_761) >> 7;
+    let launch = || {
+        bench.fill(word);
+        bench.launch_grid([3, 1, 1], [96, 1, 1]).unwrap_or_else(|fault| panic!("{fault}"));
+        bench.words().to_vec()
+    };
+    let wanted = launch();
+    let before = lanewise().len();
+    let start = std::time::Instant::now();
+    while lanewise().len() == before && start.elapsed().as_secs() < 60 {
+        assert!(launch() == wanted);
+    }
+    assert!(!has_llvm() || lanewise().len() > before, "no code comes");
+    assert!(launch() == wanted);
+}

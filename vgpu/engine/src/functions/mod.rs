@@ -5,6 +5,7 @@
 //! is dropped. [`object`] is code that can run, and [`cache`] keeps it.
 
 mod cache;
+mod later;
 mod object;
 mod perf_map;
 
@@ -13,7 +14,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use gangway_interpreter::{FaultKind, signature};
 use gangway_ptx::{Function, Module};
@@ -57,6 +58,8 @@ pub(crate) struct Source {
 
 /// The functions of a program.
 pub(crate) struct Functions {
+    /// Itself, for who makes code of it later.
+    own: Weak<Functions>,
     source: Source,
     /// What each function takes and returns, as [`signature`] says; none of kernels.
     signatures: Vec<Option<u64>>,
@@ -99,7 +102,7 @@ pub(crate) struct Position {
 
 impl Functions {
     #[must_use]
-    pub fn new(source: Source, cache: Option<Arc<CodeCache>>) -> Self {
+    pub fn new(source: Source, cache: Option<Arc<CodeCache>>) -> Arc<Self> {
         let module = &source.module;
         let mut targets: Vec<u32> = (0..module.functions.len() as u32).collect();
         for alias in &module.aliases {
@@ -108,7 +111,15 @@ impl Functions {
         let passed = |function: &Function| signature(&function.parameters, &function.returns);
         let signatures = module.functions.iter();
         let signatures = signatures.map(|function| (!function.entry).then(|| passed(function))).collect();
-        Functions { source, signatures, targets, cache, digest: OnceLock::new(), table: Table::default() }
+        Arc::new_cyclic(|own| Functions {
+            own: own.clone(),
+            source,
+            signatures,
+            targets,
+            cache,
+            digest: OnceLock::new(),
+            table: Table::default(),
+        })
     }
 
     /// The addresses of variables, for compiled code.
@@ -194,7 +205,12 @@ impl Functions {
             Err(FaultKind::Unsupported(format!("'{name}', on which the compiler failed,")))
         });
         match &made {
-            Ok(code) => entry.store(code.cast_mut(), Ordering::Release),
+            Ok(code) => {
+                entry.store(code.cast_mut(), Ordering::Release);
+                if flavour == Flavour::Converged && self.source.tier == Tier::Auto {
+                    self.make_lanewise_later(shape, function);
+                }
+            }
             Err(refusal @ FaultKind::Unsupported(_)) => {
                 refused().insert((number(shape), index), refusal.clone());
             }
@@ -202,6 +218,17 @@ impl Functions {
             Err(_) => {}
         }
         made
+    }
+
+    /// Has code made of a function's regions while others run. Converged code enters it when it comes to one then.
+    fn make_lanewise_later(&self, shape: BlockShape, function: u32) {
+        let own = self.own.clone();
+        later::ask(move || {
+            // The program may have gone.
+            if let Some(functions) = own.upgrade() {
+                let _ = functions.resolve(shape, function, Flavour::Lanewise);
+            }
+        });
     }
 
     /// The cache, and the hash of the module that files are named by.

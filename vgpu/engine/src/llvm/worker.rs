@@ -7,8 +7,8 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Once, mpsc};
 use std::time::{Duration, Instant};
 
 use super::library::llvm;
@@ -37,6 +37,38 @@ pub(crate) fn stop_if_worker() {
     }
 }
 
+/// It has failed, or has not come back.
+static FAILED: AtomicBool = AtomicBool::new(false);
+/// How many threads LLVM runs in.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// The process ends: nothing new is begun.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Counts a thread.
+struct Running;
+
+impl Running {
+    fn new() -> Self {
+        RUNNING.fetch_add(1, Ordering::SeqCst);
+        Running
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits at the process's end until LLVM is done: it takes down what its threads use.
+extern "C" fn wait() {
+    ENDS.store(true, Ordering::SeqCst);
+    let start = Instant::now();
+    while RUNNING.load(Ordering::SeqCst) != 0 && !FAILED.load(Ordering::SeqCst) && start.elapsed() < MOST {
+        std::thread::sleep(STEP / 10);
+    }
+}
+
 /// What LLVM calls where it would end the process.
 unsafe extern "C" fn fatal(why: *const c_char) {
     stop_if_worker();
@@ -50,8 +82,12 @@ unsafe extern "C" fn fatal(why: *const c_char) {
 pub(super) fn run<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
-    static FAILED: AtomicBool = AtomicBool::new(false);
     let llvm = llvm()?;
+    static AT_EXIT: Once = Once::new();
+    AT_EXIT.call_once(|| {
+        // SAFETY: a function of ours. LLVM's own, which has been registered before, runs later.
+        let _ = unsafe { libc::atexit(wait) };
+    });
     let work = move || {
         // SAFETY: the handler is a function of ours, which lives for ever.
         unsafe { (llvm.install_fatal_error_handler)(fatal) };
@@ -72,7 +108,9 @@ fn run_within<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let body = move || {
         FAILS.set(failed);
-        let _ = sender.send(work());
+        let _running = Running::new();
+        let done = if ENDS.load(Ordering::SeqCst) { Err("the process ends".to_owned()) } else { work() };
+        let _ = sender.send(done);
         FAILS.set(ptr::null());
     };
     let thread = std::thread::Builder::new().name("gangway-llvm".to_owned()).stack_size(STACK);

@@ -178,7 +178,7 @@ impl Config {
                 "`compiler`, `compiler-only` or `interpreter`",
             )
             .unwrap_or_default(),
-            tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift` or `llvm`")
+            tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`")
                 .unwrap_or_default(),
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
