@@ -5,7 +5,7 @@
 mod bench;
 
 use bench::{Bench, WORDS, options};
-use gangway_engine::{Execution, Options, Tier, lanewise};
+use gangway_engine::{Execution, Options, Tier, lanewise, llvm_version};
 
 /// A kernel whose thread `%r1` has `%rd1`, the buffer, and `%rd2`, its own word of that.
 fn kernel(name: &str, registers: &str, body: &str) -> String {
@@ -19,12 +19,11 @@ fn kernel(name: &str, registers: &str, body: &str) -> String {
 
 /// Whether there is LLVM; a test that needs it says so where there is none.
 fn has_llvm() -> bool {
-    let there =
-        !lanewise().iter().any(|noted| noted.outcome.as_ref().is_err_and(|why| why.contains("is not there")));
-    if !there {
-        eprintln!("skipped: there is no LLVM");
+    let there = llvm_version();
+    if let Err(why) = there {
+        eprintln!("skipped: {why}");
     }
-    there
+    there.is_ok()
 }
 
 /// Runs a kernel by the interpreter, by Cranelift's code and by LLVM's; how many regions there are of the last.
@@ -70,6 +69,14 @@ fn loops_that_lanes_leave_at_different_times() {
         let regions = compare(&kernel("walk", "", WALK), threads);
         assert!(!has_llvm() || regions > 0, "no code of LLVM's");
     }
+}
+
+/// A module in which warps are kept abreast: fuel is time there.
+#[test]
+fn warps_that_are_kept_abreast() {
+    let text = kernel("abreast", "", WALK) + ".visible .entry other()\n{\n  bar.sync 1, 64;\n  ret;\n}\n";
+    let regions = compare(&text, 128);
+    assert!(!has_llvm() || regions > 0, "no code of LLVM's");
 }
 
 /// What regions get and give: values alike in all lanes, in steps, of each lane; predicates; halves; doubles.

@@ -146,7 +146,6 @@ impl<'a> Unit<'a> {
             Request { lanewise: false, .. } => Err("it is not asked for"),
             Request { check: true, .. } => Err("all accesses are checked"),
             Request { watch: true, .. } => Err("accesses are told of"),
-            Request { abreast: true, .. } => Err("warps are kept abreast"),
             _ => may_be_apart(module).map(|()| {
                 regions(Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes })
             }),

@@ -25,7 +25,7 @@ pub(super) const SHARED: Value = Value::given(Type::Wide, "shared");
 pub(super) const SHARED_SIZE: Value = Value::given(Type::Wide, "shared_size");
 /// Where local memory ends that is used.
 pub(super) const LOCAL_END: Value = Value::given(Type::Wide, "local_end");
-/// The fuel that is left.
+/// The fuel that is left, for each lane: what takes all lanes a step takes each of them one here.
 pub(super) const FUEL: Value = Value::given(Type::Pointer, "fuel");
 /// The lane: its number, and where its own memory begins.
 pub(super) const LANE: Value = Value::given(Type::Wide, "lane");
@@ -326,11 +326,24 @@ impl Lane<'_> {
         let pause = self.text.label();
         self.text.seldom(spent, pause, to);
         self.text.begin(pause);
+        self.put_fuel();
+        self.call(Helper::Turn, &[]);
+        self.take_fuel();
+        self.text.jump(to);
+    }
+
+    /// Takes the warp's fuel for all its lanes.
+    pub fn take_fuel(&mut self) {
+        let fuel = self.field(Type::Wide, field!(fuel));
+        let fuel = self.text.binary("mul", fuel, Value::wide(LANES as u64));
+        self.text.store(fuel, FUEL);
+    }
+
+    /// Gives back what is left.
+    pub fn put_fuel(&mut self) {
+        let fuel = self.text.load(Type::Wide, FUEL);
+        let fuel = self.text.binary("ashr", fuel, Value::wide(LANES.trailing_zeros().into()));
         let at = self.text.behind(WARP, Value::wide(field!(fuel)));
         self.text.store(fuel, at);
-        self.call(Helper::Turn, &[]);
-        let fuel = self.field(Type::Wide, field!(fuel));
-        self.text.store(fuel, FUEL);
-        self.text.jump(to);
     }
 }

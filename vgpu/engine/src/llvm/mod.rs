@@ -37,6 +37,11 @@ use crate::lower::Features;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Llvm;
 
+/// The version of LLVM that there is, or why there is none. It looks for the library.
+pub fn llvm_version() -> Result<&'static str, &'static str> {
+    Ok(&library::llvm()?.version)
+}
+
 /// What has come of a function whose lanes may run regions by themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {

@@ -126,8 +126,7 @@ impl Writer<'_> {
             let _ =
                 writeln!(self.lane.text.text, "  %bits{slot} = alloca i32\n  store i32 0, ptr %bits{slot}");
         }
-        let fuel = self.lane.field(Type::Wide, field!(fuel));
-        self.text().store(fuel, FUEL);
+        self.lane.take_fuel();
         let base = self.text().behind(FRAME, Value::wide(in_frame!(local_base) as u64));
         self.name(LOCAL_BASE, format_args!("load i64, ptr {base}"));
         for (name, offset) in [(SHARED, field!(shared)), (SHARED_SIZE, field!(shared_size))] {
@@ -304,9 +303,7 @@ impl Writer<'_> {
             let at = self.lane.text.behind(FRAME, Value::wide(unit.homes[slot as usize] as u64));
             self.lane.text.store(bits, at);
         }
-        let fuel = self.text().load(Type::Wide, FUEL);
-        let at = self.text().behind(super::lane::WARP, Value::wide(field!(fuel)));
-        self.text().store(fuel, at);
+        self.lane.put_fuel();
         act!(self.lane.text, "ret void");
     }
 }
