@@ -256,10 +256,7 @@ fn what_relies_on_lockstep_has_no_regions() {
 /// With `auto` the code comes while the kernel runs again and again, and nothing else changes.
 #[test]
 fn code_comes_while_others_run() {
-    let bench = Bench::new(
-        Options { tier: Tier::Auto, ..options() },
-        &kernel("later", "", WALK).replace(" k(", " k("),
-    );
+    let bench = Bench::new(Options { tier: Tier::Auto, ..options() }, &kernel("later", "", WALK));
     let word = |index: usize| (index as u32).wrapping_mul(2_654_435_761) >> 7;
     let launch = || {
         bench.fill(word);

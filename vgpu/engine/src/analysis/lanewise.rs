@@ -8,15 +8,14 @@
 //! - GCC's, whose lanes all do `x = x + 1` on one variable and mean it once;
 //! - those for processors before Volta, on which lanes of a warp were in lockstep.
 //!
-//! A region is worth it where lanes go different ways by what they have loaded or computed, or where they walk
-//! through memory at addresses without a shape. Everything else is faster for all lanes at once.
+//! A region is worth it where lanes go different ways by what they have loaded or computed. Everything else is faster
+//! for all lanes at once: a check of an address costs a lane as much as a check of all lanes' addresses costs the warp.
 
 use gangway_ptx::Module;
-use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, Space, predecessors};
+use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, predecessors};
 
 use super::dominance::post_dominators;
 use super::liveness::{Liveness, Set};
-use super::quotients::divides;
 use super::shape::{Shape, Shapes};
 
 /// Blocks and operations of a region. More would take a second to make code of.
@@ -163,37 +162,15 @@ impl Looked<'_> {
         by_ends
     }
 
-    /// Whether lanes are better off by themselves than all together.
+    /// Whether lanes are better off by themselves than all together: they part by values that have no shape.
     fn is_worth_it(&self, blocks: &[u32], by_ends: &[bool]) -> bool {
-        let has = |block: u32| blocks.binary_search(&block).is_ok();
-        let parts = |&number: &u32| match self.code.blocks[number as usize].end {
+        blocks.iter().any(|&number| match self.code.blocks[number as usize].end {
             End::Branch(guard, ..) => {
                 let slot = guard.slot as usize;
                 self.shapes.slots[slot] != Shape::Uniform && !by_ends[slot]
             }
             _ => false,
-        };
-        if blocks.iter().any(parts) {
-            return true;
-        }
-        let operations = || {
-            let each = |&number: &u32| self.code.blocks[number as usize].operations.clone();
-            blocks.iter().flat_map(each).map(|index| self.operation(index))
-        };
-        // Lanes that agree in quotients take turns, and those have shapes.
-        if operations().any(|operation| divides(operation) && self.shapes.loses_steps(operation)) {
-            return false;
-        }
-        let repeats =
-            |&number: &u32| self.code.blocks[number as usize].end.leads(|to| to <= number && has(to));
-        blocks.iter().any(repeats) && operations().any(|operation| self.is_scattered(operation))
-    }
-
-    /// Whether it is a load at addresses without a shape.
-    fn is_scattered(&self, operation: &Operation) -> bool {
-        let Kind::Load { access, address, .. } = &operation.kind else { return false };
-        let general = |slot: u32| self.shapes.slots[slot as usize] == Shape::General;
-        !matches!(access.space, Space::Parameters) && address.slot().is_some_and(general)
+        })
     }
 
     fn region(&self, head: u32, exit: u32, blocks: Vec<u32>) -> Option<Region> {
