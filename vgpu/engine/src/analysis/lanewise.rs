@@ -21,8 +21,10 @@ use super::shape::{Shape, Shapes};
 /// Blocks and operations of a region. More would take a second to make code of.
 const MOST_BLOCKS: usize = 512;
 const MOST_OPERATIONS: usize = 1 << 13;
-/// Blocks of a function in which regions are looked for: that takes a step for each pair.
+/// Blocks of a function in which regions are looked for, and steps of that search: a block of each stretch that may be
+/// one. What is not found by then is all lanes' together.
 const MOST_SEARCHED: usize = 1 << 11;
+const MOST_STEPS: usize = 1 << 17;
 
 /// The first processor whose lanes do not go together without being told to (CUDA C++ Programming Guide,
 /// "Independent Thread Scheduling").
@@ -75,13 +77,17 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
     let by_ends = looked.by_ends();
     let mut regions: Vec<Region> = Vec::new();
     let mut taken = vec![false; blocks.len()];
+    let mut steps = 0;
     for head in 0..blocks.len() as u32 {
         if taken[head as usize] || !alone[head as usize] {
             continue;
         }
         let (mut largest, mut exit) = (None, after[head as usize]);
         while let Some(to) = exit {
-            let Some(found) = looked.between(head, to, &alone, &before) else { break };
+            if steps > MOST_STEPS {
+                return regions;
+            }
+            let Some(found) = looked.between(head, to, &alone, &before, &mut steps) else { break };
             if let Some(found) = found.filter(|found| found.iter().all(|&block| !taken[block as usize])) {
                 largest = Some((to, found));
             }
@@ -114,12 +120,20 @@ impl Looked<'_> {
 
     /// The blocks from one on, up to another one. The outer is none where those include some that lanes do not
     /// run by themselves, or too many; the inner where they are entered elsewhere, too.
-    fn between(&self, head: u32, exit: u32, alone: &[bool], before: &[Vec<u32>]) -> Option<Option<Vec<u32>>> {
+    fn between(
+        &self,
+        head: u32,
+        exit: u32,
+        alone: &[bool],
+        before: &[Vec<u32>],
+        steps: &mut usize,
+    ) -> Option<Option<Vec<u32>>> {
         let mut found = Set::new(self.code.blocks.len());
         let (mut blocks, mut waiting, mut operations) = (Vec::new(), vec![head], 0);
         found.insert(head);
         while let Some(block) = waiting.pop() {
             crate::work::count(1);
+            *steps += 1;
             blocks.push(block);
             operations += self.code.blocks[block as usize].operations.len();
             if !alone[block as usize] || blocks.len() > MOST_BLOCKS || operations > MOST_OPERATIONS {
