@@ -200,7 +200,7 @@ impl Told {
             Step::Map { to } if !self.mapped => {
                 self.mapped = true;
                 self.device = [0; SIZE];
-                let pair = self.ledger.map(KEY, STORAGE, 0, &self.host);
+                let pair = self.ledger.map(KEY, STORAGE, 0, &self.host[..]);
                 if to {
                     self.device = self.host;
                     pair.copied_to(0, &self.host);

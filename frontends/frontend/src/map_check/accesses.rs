@@ -1,19 +1,45 @@
 //! Accesses that a program tells itself: code that clang has compiled with `-fsanitize-coverage=trace-loads,trace-stores`,
 //! as `gangway cc --check=map` has it done, calls a function before each.
 //!
-//! Most accesses are to pages that have nothing to do with mapped data. A table of bits says so, by the low bits of a
-//! page's number.
+//! Most accesses are to pages that have nothing to do with mapped data. Tables of bits say so, by the low bits of a
+//! page's number, and by lines where a page has something else, too.
 
+use super::contents;
 use super::tracker::{Mistake, TRACKER, Tracker};
 use crate::caller;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
-const PAGES: usize = 1 << 16;
+/// What is told apart where a page has mapped data and something else.
+const LINE: usize = 64;
 
-/// Pages with mapped data, or with its storage on a device that has the same addresses.
-static WATCHED: [AtomicU64; PAGES / 64] = [const { AtomicU64::new(0) }; PAGES / 64];
+/// Bits for pieces of memory, by the low bits of their numbers: those of which an access has to be looked at.
+struct Bits([AtomicU64; BITS / 64]);
+
+/// Pages of 4 GiB, or lines of 64 MiB, are told apart.
+const BITS: usize = 1 << 20;
+
+impl Bits {
+    const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; BITS / 64])
+    }
+
+    fn set(&self, number: usize) {
+        self.0[number % BITS / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn has(&self, number: usize) -> bool {
+        self.0[number % BITS / 64].load(Ordering::Relaxed) & 1 << (number % 64) != 0
+    }
+}
+
+/// Pages of mapped data, or of its storage on a device that has the same addresses, and of nothing else.
+static WHOLE: Bits = Bits::new();
+/// Pages that have it in some lines.
+static PARTS: Bits = Bits::new();
+static LINES: Bits = Bits::new();
 
 /// The program has told an access.
 static TOLD: AtomicBool = AtomicBool::new(false);
@@ -33,16 +59,25 @@ pub fn by_kernels() -> usize {
 
 /// Has accesses to a range looked at.
 pub fn watch(address: usize, size: usize) {
-    let (first, last) = (address / PAGE, address.saturating_add(size.max(1) - 1) / PAGE);
-    for page in first..=last.min(first + PAGES) {
-        WATCHED[page % PAGES / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+    let end = address.saturating_add(size.max(1));
+    let pages = address / PAGE..=(end - 1) / PAGE;
+    for page in pages.take(BITS) {
+        let begin = page * PAGE;
+        if address <= begin && begin + PAGE <= end {
+            WHOLE.set(page);
+            continue;
+        }
+        PARTS.set(page);
+        let lines = address.max(begin) / LINE..=(end.min(begin + PAGE) - 1) / LINE;
+        lines.for_each(|line| LINES.set(line));
     }
 }
 
+/// An access may begin before a range: alignment keeps it within a line then.
 #[inline]
 fn is_watched(address: usize) -> bool {
     let page = address / PAGE;
-    WATCHED[page % PAGES / 64].load(Ordering::Relaxed) & 1 << (page % 64) != 0
+    WHOLE.has(page) || PARTS.has(page) && LINES.has(address / LINE)
 }
 
 #[inline]
@@ -84,9 +119,11 @@ fn look_at(address: usize, size: usize, writes: bool) {
 
 fn host_reads(tracker: &Tracker, address: usize, size: usize) -> Option<gangway_freshness::Access> {
     tracker.ledger.has_newer_on_devices(address, size).then_some(())?;
-    // SAFETY: the program is about to read the same bytes.
-    let now = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), size) };
-    tracker.ledger.host_reads(address, now)
+    // The program is about to read the same bytes. If it must not, that is for its own instruction to find out, and not
+    // for this thread, which has the tracker.
+    let mut now = [0; 16];
+    let now = now.get_mut(..size)?;
+    contents::read_into(address, now).then(|| tracker.ledger.host_reads(address, now))?
 }
 
 macro_rules! callbacks {
@@ -116,10 +153,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_watched_as_a_whole() {
+    fn what_shares_a_page_with_mapped_data_is_not_watched() {
         let begin = (1 << 40) + 100 * PAGE + 8;
         assert!(!is_watched(begin));
-        watch(begin, PAGE);
-        assert!(is_watched(begin) && is_watched(begin + PAGE) && !is_watched(begin + 2 * PAGE));
+        watch(begin, 2 * PAGE);
+        let watched = |distance: usize| is_watched(begin - 8 + distance);
+        assert!(
+            watched(8)
+                && watched(PAGE - 1)
+                && watched(PAGE)
+                && watched(2 * PAGE - 1)
+                && watched(2 * PAGE + 7)
+        );
+        assert!(!watched(2 * PAGE + LINE) && !watched(3 * PAGE - 1) && !watched(3 * PAGE));
     }
 }
