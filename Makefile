@@ -46,6 +46,15 @@ conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virt
 	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) --device $(or $(DEVICE),nvidia) \
 		--devices $(or $(DEVICES),1) $(ARGS)
 
+.PHONY: conformance-checks
+conformance-checks: bootstrap-test build ## Run all right programs under `gangway run --check=all`, which has to be silent
+	GANGWAY_CONFORMANCE_CHECKED=all cargo test -p gangway-conformance --test checked
+	GANGWAY_TWINS_PROGRAMS=all cargo test -p gangway-twins --test programs
+	cargo run -p gangway-libgomp-suite -- --check $(ARGS)
+	cargo run -p gangway-libgomp-suite -- --check --front-end clang $(ARGS)
+	GANGWAY_TWINS_SEEDS=0..100 cargo test -p gangway-twins --test random
+	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu --check numba cudarc
+
 .PHONY: clients
 clients: bootstrap-test build ## Run numba-cuda, cudarc, Taichi and Triton programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu

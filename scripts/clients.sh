@@ -2,12 +2,13 @@
 # Runs programs of others on the virtual GPU: numba-cuda, the cudarc crate with
 # kernels that NVRTC compiles, Taichi, and Triton.
 #
-#   scripts/clients.sh [--library FOLDER] [numba] [cudarc] [taichi] [triton] [suite]
+#   scripts/clients.sh [--library FOLDER] [--check] [numba] [cudarc] [taichi] [triton] [suite]
 #
 # FOLDER holds the libcuda.so.1 to test; without it, one is built. What the
 # clients need (vgpu/clients/numba/requirements.txt: 300 MB on disk) is
 # downloaded once, into build/clients. `suite` are numba-cuda's own tests, which
-# take most of an hour and only run when they are asked for. The clients, and nothing
+# take most of an hour and only run when they are asked for. With `--check` all checks of the virtual GPU
+# are on, and nothing may be found. The clients, and nothing
 # else, are started with the libraries in GANGWAY_CLIENTS_PRELOAD (a sanitizer's runtime).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +21,11 @@ library=
 if [ "${1:-}" = --library ]; then
   library=$(realpath "$2")
   shift 2
+fi
+check=
+if [ "${1:-}" = --check ]; then
+  check=yes
+  shift
 fi
 clients=("$@")
 [ ${#clients[@]} -gt 0 ] || clients=(numba cudarc taichi triton)
@@ -57,7 +63,11 @@ if "libasan" in open("/proc/self/maps").read():
 runpy.run_path(sys.argv[1], run_name="__main__")'
 # Slower where everything is checked.
 patience=1
-[ -z "${GANGWAY_CLIENTS_PRELOAD:-}" ] || patience=6
+[ -z "${GANGWAY_CLIENTS_PRELOAD:-}${check}" ] || patience=6
+if [ -n "$check" ]; then
+  rm -f "$out/findings.jsonl"
+  start+=(GANGWAY_VGPU_CHECK=all "GANGWAY_CHECK_LOG=$out/findings.jsonl")
+fi
 
 outcomes=() failed=0
 for client in "${clients[@]}"; do
@@ -117,5 +127,10 @@ for client in "${clients[@]}"; do
   failed=$((failed + (status != 0)))
 done
 
+if [ -s "$out/findings.jsonl" ] && [ -n "$check" ]; then
+  echo 'clients: the checks have found something:'
+  cut -c1-400 "$out/findings.jsonl"
+  failed=$((failed + 1))
+fi
 printf '\nclients: %s\n' "$(IFS=,; echo "${outcomes[*]}")"
 [ "$failed" -eq 0 ]

@@ -151,8 +151,8 @@ static EXACT: AtomicBool = AtomicBool::new(false);
 /// (a device's constructors), and from many threads.
 static OBSERVERS: [OnceLock<&'static dyn Observer>; MAX_OBSERVERS] =
     [const { OnceLock::new() }; MAX_OBSERVERS];
-/// Tools, information, trace, OpenACC's profiling, and the check of stale data.
-const MAX_OBSERVERS: usize = 5;
+/// Tools, information, trace, OpenACC's profiling, and the checks of stale data and of races.
+const MAX_OBSERVERS: usize = 6;
 
 /// Whether anybody watches.
 #[inline]

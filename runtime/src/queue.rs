@@ -23,7 +23,7 @@ use crate::environment::Work;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Site;
 use crate::target::Job;
-use gangway_backend::{Completion, EventHandle, ForeignRuntime};
+use gangway_backend::{Completion, Copies, EventHandle, ForeignRuntime};
 use gangway_present::EntryRef;
 use gangway_present::StreamRef;
 use std::collections::VecDeque;
@@ -188,12 +188,14 @@ impl Shared {
     }
 
     /// Whether all that was issued is done, without waiting, and whether something has been
-    /// ended: what is done is.
-    fn ask(&self) -> Result<(bool, bool)> {
+    /// ended: what is done is. `Looks`: the program does not get to know.
+    fn ask(&self, asking: Copies) -> Result<(bool, bool)> {
         let Some(stream) = self.stream else { return Ok((true, false)) };
         self.device.open()?;
         let issued = self.state().count;
-        let idle = stream.is_idle().unwrap_or_else(|error| {
+        let mut idle = Ok(false);
+        stream.on_behalf(asking, &mut || idle = stream.is_idle());
+        let idle = idle.unwrap_or_else(|error| {
             self.note(error);
             true
         });
@@ -257,7 +259,7 @@ impl DeviceQueue for Shared {
     }
 
     fn end_done(&self) -> bool {
-        self.ask().is_ok_and(|(_, ended)| ended)
+        self.ask(Copies::Looks).is_ok_and(|(_, ended)| ended)
     }
 
     fn is_blocking(&self) -> bool {
@@ -423,9 +425,12 @@ impl Queue {
         let done = opened.capabilities.completions.then(|| Arc::new(AtomicBool::new(false)));
         if let Some(done) = &done {
             let done = done.clone();
-            let completion = Completion::new(move || done.store(true, Ordering::Release));
+            let mut completion = Some(Completion::new(move || done.store(true, Ordering::Release)));
             // Where it fails, the construct is found done when the queue is idle.
-            let _ = stream.on_complete(completion);
+            // The program does not hear of that.
+            stream.on_behalf(Copies::Looks, &mut || {
+                completion.take().map(|completion| stream.on_complete(completion));
+            });
         }
         let mut state = self.shared.state();
         let number = state.count;
@@ -448,7 +453,7 @@ impl Queue {
             self.shared.end_finished(0);
         }
         if waiting >= PATIENCE {
-            self.shared.ask()?;
+            self.shared.ask(Copies::Looks)?;
         }
         Ok(())
     }
@@ -467,7 +472,7 @@ impl Queue {
     /// # Errors
     /// All is done, and something has failed.
     pub fn test(&self) -> Result<bool> {
-        if !self.shared.ask()?.0 {
+        if !self.shared.ask(Copies::Runtimes)?.0 {
             return Ok(false);
         }
         self.shared.wait_for_others().failure.take().map_or(Ok(true), Err)

@@ -19,7 +19,7 @@ use crate::regions::{MAX_DEVICES, Region, Regions};
 use crate::requirements::{Required, Requirements};
 use crate::shape::Shape;
 use crate::target::{DataOperation, Job};
-use gangway_backend::{Backend, Kernel, Module};
+use gangway_backend::{Backend, HostWatcher, Kernel, Module};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -123,6 +123,12 @@ impl Runtime {
     /// The back ends by index, to be asked without a lock.
     fn backend_list(&self) -> Vec<&'static dyn Backend> {
         self.registry().backends.iter().map(|state| state.backend).collect()
+    }
+
+    /// Who wants to hear of what the program's own threads do; asks each back end.
+    #[must_use]
+    pub fn host_watchers(&self) -> Vec<&'static dyn HostWatcher> {
+        self.backend_list().into_iter().filter_map(|backend| backend.host_watcher()).collect()
     }
 
     /// The back ends; asks each for its devices.

@@ -438,6 +438,20 @@ impl<'u> Node<'u> {
         unsafe { clang_isExpression(self.kind()) != 0 }
     }
 
+    /// What tells a declaration from all others of the program.
+    #[must_use]
+    pub fn identity(self) -> String {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { owned(clang_getCursorUSR(self.cursor)) }
+    }
+
+    /// What a binary operator does, an assignment among them.
+    #[must_use]
+    pub fn operator(self) -> CXBinaryOperatorKind {
+        // SAFETY: the cursor is of a valid unit.
+        unsafe { clang_getCursorBinaryOperatorKind(self.cursor) }
+    }
+
     /// Whether a variable lives as long as the program.
     #[must_use]
     pub fn is_static(self) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::error::Result;
+use crate::host_watch::HostWatcher;
 
 /// One type of device.
 pub trait Backend: Send + Sync {
@@ -45,6 +46,11 @@ pub trait Backend: Send + Sync {
     /// The program requires unified shared memory (OpenMP 6.0 section 10.5.1.6), called before a
     /// device is opened: one that can have it and has it on request only has it from now on.
     fn require_unified_memory(&self) {}
+
+    /// Who of the back end wants to hear of what the program's own threads do. Only asked where the user looks for races.
+    fn host_watcher(&self) -> Option<&dyn HostWatcher> {
+        None
+    }
 
     /// A name that stays the same across runs (OpenMP 6.0, `omp_get_uid_from_device`).
     fn unique_id(&self, ordinal: usize) -> String {

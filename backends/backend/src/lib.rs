@@ -34,6 +34,7 @@
 //! | `host_call` | functions of the host that kernels call |
 //! | `kernel` | what a kernel is, and how it is called |
 //! | `accesses` | what kernels have accessed |
+//! | `host_watch` | what the program's own threads do |
 //! | `types` | what a device can do; a launch; notices |
 //! | `session_state` | what of a session a back end may look at |
 //! | `arguments` | the arguments of one launch |
@@ -64,6 +65,7 @@ mod error;
 mod foreign;
 mod handles;
 mod host_call;
+mod host_watch;
 mod kernel;
 mod module;
 mod poison;
@@ -86,6 +88,7 @@ pub use host_call::{
     HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, LARGEST_BLOCK, VisibleMemory,
     host_block,
 };
+pub use host_watch::{FindCode, HostAccess, HostCopy, HostWatcher, TaskEvent};
 pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, GroupMemory, Kernel, KernelLimits, KernelResources,
     Occupancy, Parameter, Parameters,

@@ -4,9 +4,11 @@ use crate::arguments::{ArgumentTable, TableRequest};
 use crate::completion::Completion;
 use crate::error::{Error, Result};
 use crate::handles::{DevicePtr, EventHandle};
+use crate::host_watch::HostCopy;
 use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::session_state::SessionState;
+use crate::source::SourceLocation;
 use crate::types::{Copies, Launch, RangeNotice};
 
 /// An ordered queue of a device's operations: copies, launches, memory that comes and goes in its
@@ -195,6 +197,10 @@ pub trait Stream: Send + Sync {
     fn on_behalf(&self, _copies: Copies, work: &mut dyn FnMut()) {
         work();
     }
+
+    /// Tells that the copy which has just been put here reads or writes memory of the program, for the construct at a
+    /// place. Only called if [`Capabilities::host_copies`](crate::Capabilities::host_copies) is set.
+    fn host_copy(&self, _copy: &HostCopy, _construct: Option<SourceLocation<'_>>) {}
 
     /// What the foreign runtime calls it (a `CUstream`, an `hsa_queue_t *`, …).
     fn foreign(&self) -> usize {

@@ -65,6 +65,8 @@ pub struct Capabilities {
     /// [`Stream::host_range`](crate::Stream::host_range) is to be told what is mapped. Costs
     /// nothing where it is not set, and a launch whose data is present nothing either way.
     pub mapping_notices: bool,
+    /// [`Stream::host_copy`](crate::Stream::host_copy) is to be told of copies from and to the program's memory.
+    pub host_copies: bool,
     /// The device keeps so many bytes of its own in each job's session, and is told when
     /// sessions start and end ([`Stream::session_start`](crate::Stream::session_start)).
     pub sessions: Option<usize>,

@@ -137,6 +137,7 @@ impl Device for CudaDevice {
             stream_ordered_memory: self.shared.properties.pools,
             packed_transfers: !self.shared.properties.checks_memory,
             mapping_notices: self.shared.properties.wants_names,
+            host_copies: self.shared.properties.looks_for_races,
             pinned_staging: true,
             peer_copy: true,
             host_calls: HostCalls::Channel { rings: self.rings.is_some() },

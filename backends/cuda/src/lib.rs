@@ -75,7 +75,7 @@ mod under_way;
 pub use driver::Driver;
 
 use device::CudaDevice;
-use gangway_backend::{Backend, Device, Error, Result};
+use gangway_backend::{Backend, Device, Error, HostWatcher, Result};
 use peers::Peers;
 use settings::Settings;
 use std::sync::{Arc, OnceLock};
@@ -171,6 +171,11 @@ impl Backend for CudaBackend {
         if let Some(gpu) = self.opened().ok().and_then(|opened| opened.driver.virtual_gpu.as_ref()) {
             gpu.require_unified_memory();
         }
+    }
+
+    fn host_watcher(&self) -> Option<&dyn HostWatcher> {
+        let gpu = self.opened().ok()?.driver.virtual_gpu.as_ref()?;
+        gpu.looks_for_races().then_some(gpu)
     }
 
     fn unique_id(&self, ordinal: usize) -> String {

@@ -5,8 +5,8 @@ use crate::driver::types::Address;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use gangway_backend::{
-    ArgumentTable, Completion, Copies, DevicePtr, Error, EventHandle, Launch, RangeChange, RangeNotice,
-    Result,
+    ArgumentTable, Completion, Copies, DevicePtr, Error, EventHandle, HostCopy, Launch, RangeChange,
+    RangeNotice, Result, SourceLocation,
 };
 use std::sync::Arc;
 
@@ -178,7 +178,11 @@ impl gangway_backend::Stream for OpenStream {
         if let RangeChange::Mapped(storage) = notice.change
             && let Some(gpu) = self.device.context.driver.virtual_gpu
         {
-            gpu.name(storage.0 as Address, notice.size, &in_words(&notice));
+            let name = in_words(&notice);
+            gpu.name(storage.0 as Address, notice.size, &name);
+            if self.device.properties.looks_for_races {
+                gpu.name(notice.begin as Address, notice.size, &name);
+            }
         }
     }
 
@@ -186,6 +190,12 @@ impl gangway_backend::Stream for OpenStream {
         match self.device.context.driver.virtual_gpu {
             Some(gpu) => gpu.on_behalf(copies, work),
             None => work(),
+        }
+    }
+
+    fn host_copy(&self, copy: &HostCopy, construct: Option<SourceLocation<'_>>) {
+        if let Some(gpu) = self.device.context.driver.virtual_gpu {
+            gpu.host_copied(self.handle(), copy, construct);
         }
     }
 

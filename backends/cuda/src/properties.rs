@@ -25,6 +25,8 @@ pub(crate) struct Properties {
     pub checks_memory: bool,
     /// Its driver tells of memory by the variables that it is of.
     pub wants_names: bool,
+    /// It looks for races, also with what the program itself does.
+    pub looks_for_races: bool,
     pub managed_memory: bool,
     /// Bytes of memory.
     pub memory: usize,
@@ -58,6 +60,7 @@ impl Properties {
             pools: attribute(Attribute::MemoryPools) != 0,
             checks_memory: driver.virtual_gpu.is_some_and(|gpu| gpu.checks_memory(device)),
             wants_names: driver.virtual_gpu.is_some_and(|gpu| gpu.wants_names(device)),
+            looks_for_races: driver.virtual_gpu.is_some_and(|gpu| gpu.looks_for_races()),
             managed_memory: attribute(Attribute::ManagedMemory) != 0,
             memory,
         }

@@ -74,6 +74,7 @@ impl ExternalDevice {
                 && functions.deallocate_in_stream.is_some(),
             host_calls: services::host_calls(flags, functions).map_err(|why| broken(why.to_owned()))?,
             mapping_notices: has(abi::MAPPING_NOTICES),
+            host_copies: false,
             // The words of a session are any library's.
             // SAFETY: the device is open.
             sessions: Some(functions.session_size.map_or(0, |size| unsafe { size(handle) })),

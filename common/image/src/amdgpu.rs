@@ -62,6 +62,7 @@ const PROCESSORS: &[(u8, &str)] = &[
 ];
 
 /// The processor of an image, as LLVM's `-mcpu` spells it.
+#[must_use]
 pub fn processor(flags: u32) -> Option<&'static str> {
     let number = (flags & 0xff) as u8;
     let at = PROCESSORS.binary_search_by_key(&number, |(known, _)| *known).ok()?;

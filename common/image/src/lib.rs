@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `error` | what is wrong, where, and what was expected |
 //! | `bytes` | reads that say what was being read |
-//! | `amdgpu` | names of AMD's GPUs |
+//! | [`amdgpu`] | names of AMD's GPUs |
 //! | [`bitcode`] | what LLVM bitcode is for |
 //! | `elf` | the ELF header of a device image |
 //! | [`fatbin`] | CUDA's fat binaries |
@@ -32,7 +32,7 @@
 //! What the readers cover is the 64-bit little-endian ELF world that Gangway runs in.
 #![forbid(unsafe_code)]
 
-mod amdgpu;
+pub mod amdgpu;
 pub mod bitcode;
 mod bytes;
 mod contents;

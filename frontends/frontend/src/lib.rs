@@ -44,6 +44,9 @@
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | [`construct`] | a construct: what users are told of it, its run and its completion |
+//! | `errno` | `errno` of the program, kept |
+//! | [`host_accesses`] | what the program's own threads do with memory, for checks |
+//! | [`race_check`] | the same, for devices that look for races (`GANGWAY_CHECK=race`) |
 //! | `map_check` | which side wrote mapped data last (`GANGWAY_CHECK=map`) |
 //! | `members` | names of members of structures, for messages |
 //! | [`fork`] | a forked child gets a library that works |
@@ -55,17 +58,20 @@ pub mod construct;
 pub mod devices;
 mod ending;
 pub mod environment;
+mod errno;
 pub mod fork;
 pub mod guard;
 pub mod host;
+pub mod host_accesses;
 pub mod information;
 pub mod libraries;
-pub mod map_check;
+mod map_check;
 mod members;
 pub mod message;
 pub mod policy;
 pub mod process;
 mod profile;
+pub mod race_check;
 pub mod repeats;
 pub mod state;
 mod steps;

@@ -11,7 +11,7 @@ use crate::message::{self, print_line};
 use crate::repeats::Subject;
 use crate::state::RUNTIME;
 use crate::words::{self, Told};
-use crate::{ending, information, map_check, members, policy, profile, repeats, steps};
+use crate::{ending, information, map_check, members, policy, profile, race_check, repeats, steps};
 use gangway_backend::Backend;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,6 +118,9 @@ fn start_observers() {
     }
     gangway_runtime::name_members_with(members::name);
     let checks = variable("GANGWAY_CHECK").unwrap_or_default();
+    if gangway_findings::asks_for(&checks, "race") {
+        race_check::start();
+    }
     if gangway_findings::asks_for(&checks, "map") {
         map_check::start();
     }

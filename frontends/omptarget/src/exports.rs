@@ -5,7 +5,7 @@
 use crate::libomp::Libomp;
 use crate::openacc::{compute as acc_compute, data as acc_constructs};
 use crate::{data, devices, extensions, interop, kernel_language, launch, mapper, refused, register, tasks};
-use gangway_frontend::{export, map_check::accesses};
+use gangway_frontend::{export, host_accesses};
 use gangway_openacc::{
     data as acc_data, device as acc_device, interop as acc_interop, memory as acc_memory,
     present as acc_present, profiling, property as acc_property, queues as acc_queues, shutdown as acc_end,
@@ -122,7 +122,7 @@ export! {
 }
 
 export! {
-    noting accesses:
+    noting host_accesses:
         __sanitizer_cov_load1, __sanitizer_cov_load2, __sanitizer_cov_load4, __sanitizer_cov_load8,
         __sanitizer_cov_load16, __sanitizer_cov_store1, __sanitizer_cov_store2, __sanitizer_cov_store4,
         __sanitizer_cov_store8, __sanitizer_cov_store16;

@@ -27,7 +27,7 @@ use crate::words::WORDS;
 use crate::{ompt, patience};
 use gangway_frontend::construct::complete;
 use gangway_frontend::guard::guard;
-use gangway_frontend::policy;
+use gangway_frontend::{policy, race_check};
 use gangway_openmp::interop;
 use gangway_runtime::{Error, ErrorKind, Job, Result};
 use std::ffi::c_void;
@@ -40,6 +40,8 @@ const POLLS: u32 = 200;
 struct Pending {
     job: Option<Box<Job>>,
     polls: u32,
+    /// It was begun in a task that the program knows of.
+    in_task: bool,
     /// The construct, for tools: it ends when the job does.
     region: Option<ompt::Suspended>,
 }
@@ -76,7 +78,8 @@ fn leave(job: Box<Job>, construct: usize) -> Result<()> {
     }
     match task_handle() {
         Some(handle) => {
-            let pending = Box::new(Pending { job: Some(job), polls: 0, region: ompt::suspend() });
+            let (in_task, region) = (race_check::is_in_task(), ompt::suspend());
+            let pending = Box::new(Pending { job: Some(job), polls: 0, in_task, region });
             // SAFETY: libomp's own slot of the current task.
             unsafe { *handle = Box::into_raw(pending).cast() };
             Ok(())
@@ -114,7 +117,8 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
             policy::terminate(&Error::new(kind, -1, None), WORDS);
         };
         pending.polls += 1;
-        let idle = pending.polls > POLLS || pending.job.as_mut().is_none_or(|job| job.is_idle());
+        let ask = || pending.job.as_mut().is_none_or(|job| job.is_idle());
+        let idle = pending.polls > POLLS || race_check::wait_for_task(pending.in_task, ask);
         if !idle {
             return;
         }
@@ -126,7 +130,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
         };
         let _region = pending.region.map(ompt::Suspended::resume);
         if let Some(job) = pending.job
-            && let Err(error) = job.complete()
+            && let Err(error) = race_check::wait_for_task(pending.in_task, || job.complete())
         {
             // The construct has returned: there is no host version left to run.
             policy::terminate(&error, WORDS);

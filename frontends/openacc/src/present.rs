@@ -72,6 +72,25 @@ fn entries_of(device: &'static Device, range: &Range<usize>) -> impl Iterator<It
     })
 }
 
+/// Whether something of a range of the host's is on the device for no longer than until a queue has got there.
+#[must_use]
+pub fn is_leaving(device: &'static Device, range: &Range<usize>) -> bool {
+    entries_of(device, range).any(|entry| entry.snapshot().is_some_and(|counts| counts.total() == 0))
+}
+
+/// What is on the device of a range of the host's: which parts of it, and where.
+pub fn entries_in(
+    device: &'static Device,
+    range: &Range<usize>,
+) -> impl Iterator<Item = (Range<usize>, DevicePtr)> {
+    let Range { start, end } = *range;
+    let there = entries_of(device, range).filter(|entry| entry.wait_allocated());
+    there.map(move |entry| {
+        let begin = entry.host_begin().max(start);
+        (begin..entry.host_end().min(end), entry.translate(begin))
+    })
+}
+
 /// What is on the device of an object, of which clauses may have named members.
 #[must_use]
 pub fn parts_of(device: &'static Device, object: &Range<usize>) -> Parts {

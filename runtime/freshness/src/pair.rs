@@ -118,6 +118,12 @@ impl Pair {
         }
     }
 
+    /// What its storage has from an offset on when it is mapped: nobody's value yet, such as poison or what another
+    /// variable has left.
+    pub fn begins_with(&mut self, offset: usize, there: &[u8]) {
+        self.device_seen[offset..offset + there.len()].copy_from_slice(there);
+    }
+
     /// The first byte of the host's.
     #[must_use]
     pub fn host(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Random programs against a plain model: each byte has a value and the time of its last write on either side.
 //!
 //! What the model calls old the ledger has to find where accesses are exact, and nothing else. Where only contents are
-//! compared it may find less, and still nothing else. What the device has been given by nobody is taken for 0.
+//! compared it may find less, and still nothing else. Storage begins with values that are nobody's.
 
 use gangway_freshness::{Key, Ledger};
 use proptest::prelude::*;
@@ -28,6 +28,8 @@ enum Step {
     UpdateFrom((usize, usize)),
     Map {
         to: bool,
+        /// What its storage has.
+        begins_with: u8,
     },
     Unmap {
         from: bool,
@@ -46,7 +48,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (range(), range(), 0_u8..4).prop_map(|(reads, writes, value)| Step::Kernel { reads, writes, value }),
         2 => range().prop_map(Step::UpdateTo),
         2 => range().prop_map(Step::UpdateFrom),
-        2 => any::<bool>().prop_map(|to| Step::Map { to }),
+        2 => (any::<bool>(), 0_u8..4).prop_map(|(to, begins_with)| Step::Map { to, begins_with }),
         1 => any::<bool>().prop_map(|from| Step::Unmap { from }),
     ]
 }
@@ -71,6 +73,7 @@ struct Model {
     host: [Byte; SIZE],
     /// None for what the device has never been given.
     device: [Option<Byte>; SIZE],
+    begins_with: u8,
     /// What is mapped, or was: its values may be newer than the host's.
     mapped: bool,
     /// What an earlier mapping has left that is newer.
@@ -98,7 +101,8 @@ impl Model {
     fn newer_on_host(&self, at: usize) -> bool {
         let Byte { value, time } = self.host[at];
         time > self.mapped_at
-            && self.device[at].map_or(value != 0, |device| time > device.time && value != device.value)
+            && self.device[at]
+                .map_or(value != self.begins_with, |device| time > device.time && value != device.value)
     }
 
     fn obey(&mut self, step: &Step) {
@@ -119,9 +123,10 @@ impl Model {
                 (begin..end).for_each(|at| self.device[at] = Some(self.host[at]));
             }
             Step::UpdateFrom((begin, end)) if self.mapped => self.copy_back(begin, end),
-            Step::Map { to } if !self.mapped => {
+            Step::Map { to, begins_with } if !self.mapped => {
                 self.mapped = true;
                 self.mapped_at = time;
+                self.begins_with = begins_with;
                 self.device = [None; SIZE];
                 if to {
                     self.device = self.host.map(Some);
@@ -142,8 +147,8 @@ impl Model {
         let old: Vec<usize> = (begin..end).filter(|at| self.newer_on_host(*at)).collect();
         count(&mut self.found.overwrites, old.into_iter());
         for at in begin..end {
-            // What the device has never been given is something else's matter; its value here is 0.
-            let byte = self.device[at].unwrap_or(Byte { value: 0, time: self.now });
+            // What the device has never been given is something else's matter.
+            let byte = self.device[at].unwrap_or(Byte { value: self.begins_with, time: self.now });
             (self.host[at], self.device[at]) = (byte, Some(byte));
         }
     }
@@ -197,10 +202,11 @@ impl Told {
                 self.ledger.get_mut(KEY).unwrap().copied_to(begin, &self.host[begin..end]);
             }
             Step::UpdateFrom((begin, end)) if self.mapped => self.copy_back(begin, end),
-            Step::Map { to } if !self.mapped => {
+            Step::Map { to, begins_with } if !self.mapped => {
                 self.mapped = true;
-                self.device = [0; SIZE];
+                self.device = [begins_with; SIZE];
                 let pair = self.ledger.map(KEY, STORAGE, 0, &self.host[..]);
+                pair.begins_with(0, &self.device);
                 if to {
                     self.device = self.host;
                     pair.copied_to(0, &self.host);
@@ -265,7 +271,7 @@ fn a_missing_update_is_found() {
     let all = (0, SIZE);
     let right = [
         Step::HostWrites { range: all, value: 1 },
-        Step::Map { to: true },
+        Step::Map { to: true, begins_with: 0 },
         Step::Kernel { reads: all, writes: all, value: 2 },
         Step::UpdateFrom(all),
         Step::HostReads(all),

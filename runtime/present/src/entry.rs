@@ -410,20 +410,33 @@ impl<'t> EntryRef<'t> {
     }
 
     /// Waits until the construct that created the entry has issued its copies.
+    #[inline]
     #[must_use]
     pub fn wait_filled(self) -> bool {
         self.wait_beyond(Phase::Filling)
     }
 
+    #[inline]
     fn wait_beyond(self, phase: Phase) -> bool {
+        self.is_beyond(phase).unwrap_or_else(|| self.wait_long_beyond(phase))
+    }
+
+    #[cold]
+    fn wait_long_beyond(self, phase: Phase) -> bool {
         for attempt in 0.. {
-            match self.snapshot() {
-                None => return false,
-                Some(snapshot) if snapshot.phase as u32 > phase as u32 => return true,
-                Some(_) => back_off(attempt),
+            if let Some(beyond) = self.is_beyond(phase) {
+                return beyond;
             }
+            back_off(attempt);
         }
         unreachable!("the loop ends by returning")
+    }
+
+    /// Whether the entry has come further, or is still the same life; `None` if it may yet.
+    #[inline]
+    fn is_beyond(self, phase: Phase) -> Option<bool> {
+        let Some(snapshot) = self.snapshot() else { return Some(false) };
+        (snapshot.phase as u32 > phase as u32).then_some(true)
     }
 
     /// Makes the device storage known. `padding` bytes of the allocation precede

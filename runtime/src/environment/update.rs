@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, HostRange, MappedAction, Result};
 use crate::events;
 use crate::items::{Components, Item, Items};
 use crate::map_kind::MapKind;
-use gangway_backend::Copies;
+use gangway_backend::{Copies, Stream};
 use gangway_present::Relation;
 
 impl Work {
@@ -17,12 +17,22 @@ impl Work {
     /// # Errors
     /// `present` and not present, or a copy failed.
     pub(crate) fn update(&mut self, items: &impl Items) -> Result<()> {
-        let Some(stream) = self.construct.noticing() else { return self.update_all(items) };
+        match self.construct.noticing() {
+            None => self.update_all(items),
+            Some(stream) => self.update_noticed(items, stream),
+        }
+    }
+
+    /// The same where the device wants to know that the program asks for these copies.
+    #[cold]
+    fn update_noticed(&mut self, items: &impl Items, stream: &dyn Stream) -> Result<()> {
+        self.construct.is_for_update();
         let mut updated = Ok(());
         stream.on_behalf(Copies::AskedFor, &mut || updated = self.update_all(items));
         updated
     }
 
+    #[inline]
     fn update_all(&mut self, items: &impl Items) -> Result<()> {
         for index in 0..items.len() {
             if !items.has_mapper(index) {

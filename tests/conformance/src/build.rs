@@ -55,8 +55,9 @@ pub enum Devices {
     /// `command` is the staged one, for programs that are translated, with `files` of its own.
     Cpu { archive: PathBuf, command: PathBuf, files: Vec<PathBuf> },
     /// CPUs and GPUs, by the staged command, of which `version` tells that it is another one;
-    /// `files` are what it links into the images.
-    All { command: PathBuf, version: String, files: Vec<PathBuf> },
+    /// `files` are what it links into the images. With `watched` the host's loads and stores are told
+    /// to `--check=map`, which flang has no way to do.
+    All { command: PathBuf, version: String, files: Vec<PathBuf>, watched: bool },
 }
 
 /// One run of a compiler: its name, what identifies it, and its arguments but `-o`.
@@ -120,7 +121,7 @@ impl Builder<'_> {
     /// A call of the compiler for the devices.
     fn step(&self, language: Language, output: &'static str) -> Result<Step, String> {
         let mut step = self.stock_step(language, output)?;
-        if let Devices::All { command, version, files } = &self.devices {
+        if let Devices::All { command, version, files, watched } = &self.devices {
             for file in files.iter().chain([command]) {
                 if !file.is_file() {
                     return Err(format!("{} is missing: run `cargo xtask stage`", file.display()));
@@ -130,6 +131,9 @@ impl Builder<'_> {
             step.version += version;
             step.arguments.push(language.subcommand().into());
             step.arguments.push(format!("--llvm={}", release()).into());
+            if *watched && language != Language::Fortran {
+                step.arguments.push("--check=map".into());
+            }
             step.sources.clone_from(files);
         }
         Ok(step)

@@ -50,6 +50,19 @@ pub struct OffloadLibrary {
     pub preloaded: Vec<PathBuf>,
     /// Variables of the programs' environment beside those that their headers name.
     pub environment: Vec<(&'static str, OsString)>,
+    /// Who looks for mistakes of programs.
+    pub checker: Option<Checker>,
+}
+
+/// `gangway run` with checks.
+#[derive(Debug, Clone)]
+pub struct Checker {
+    /// The command.
+    pub gangway: PathBuf,
+    /// As `--check` names them.
+    pub checks: String,
+    /// How many times as long as without it a program may take.
+    pub patience: u32,
 }
 
 /// What a run did, as far as programs are compared.
@@ -59,7 +72,12 @@ pub struct Outcome {
     pub stdout: String,
     /// Kept for messages; never compared.
     pub stderr: String,
+    /// What a checker has found, as SARIF.
+    pub findings: Option<String>,
 }
+
+/// The file with what a checker has found, in the folder of a run.
+const FINDINGS: &str = "findings.sarif";
 
 /// Whether device code may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +123,9 @@ impl Run<'_> {
         command.stderr(File::create(&stderr).map_err(io)?);
         let mut child = command.process_group(0).spawn().map_err(io)?;
 
-        let ended = child.wait_timeout(*TIME_LIMIT).map_err(io)?;
+        let patience = self.library.checker.as_ref().map_or(1, |checker| checker.patience);
+        let limit = *TIME_LIMIT * patience;
+        let ended = child.wait_timeout(limit).map_err(io)?;
         if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
             // Also after a normal end: nothing that the program started outlives its test.
             // The group is gone already where it started nothing; that is no error.
@@ -120,14 +140,25 @@ impl Run<'_> {
             return Err(format!(
                 "under {}: not done after {} s; killed\n--- stdout\n{stdout}--- stderr\n{stderr}",
                 self.library.name,
-                TIME_LIMIT.as_secs()
+                limit.as_secs()
             ));
         };
-        Ok(Outcome { status: status(ended), stdout, stderr })
+        let findings = match self.library.checker {
+            Some(_) => Some(read(&self.place.join(FINDINGS))?),
+            None => None,
+        };
+        let status = match (status(ended), self.header.status, &self.library.checker) {
+            // Who waits for the program tells its signal as a shell does.
+            (Status::Exit(code), Status::Signal(signal), Some(_)) if code == 128 + signal => {
+                self.header.status
+            }
+            (status, ..) => status,
+        };
+        Ok(Outcome { status, stdout, stderr, findings })
     }
 
     fn command(&self, offload: Offload) -> Command {
-        let mut command = Command::new(&self.built.executable);
+        let mut command = self.program();
         command.args(&self.header.arguments).current_dir(self.place).env_clear();
         command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TMPDIR", self.temporary());
         let folders = [&self.library.directory, &self.library.libomp];
@@ -161,6 +192,17 @@ impl Run<'_> {
         if offload == Offload::Disabled {
             command.env("OMP_TARGET_OFFLOAD", "DISABLED");
         }
+        command
+    }
+
+    /// The program, or what runs it.
+    fn program(&self) -> Command {
+        let Some(Checker { gangway, checks, .. }) = &self.library.checker else {
+            return Command::new(&self.built.executable);
+        };
+        let mut command = Command::new(gangway);
+        command.args(["run", "--device", "vgpu", "--check-exit", "0", "--sarif", FINDINGS]);
+        command.arg(format!("--check={checks}")).arg("--").arg(&self.built.executable);
         command
     }
 

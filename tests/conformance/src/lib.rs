@@ -13,7 +13,8 @@
 //!
 //! A second target (`tests/vgpu.rs`) compiles the same programs for GPUs, too, and compares the
 //! CPU's and the virtual GPU's run. [`expectations`] says what is known to be different, and
-//! [`releases`] for which releases of LLVM.
+//! [`releases`] for which releases of LLVM. A third one (`tests/checked.rs`) runs them under the checks of `gangway run`,
+//! where nothing may be found but what `checked.txt` has. [`vgpu`] is what those two have in common.
 //!
 //! What this crate must never do: leave a program out without a word. A missing
 //! tool, archive or library fails the test and names the package to install.
@@ -28,3 +29,4 @@ pub mod header;
 pub mod releases;
 pub mod toolchain;
 pub mod verdict;
+pub mod vgpu;

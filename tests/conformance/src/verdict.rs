@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn outcome(status: Status, stdout: &str) -> Outcome {
-        Outcome { status, stdout: stdout.into(), stderr: "note".into() }
+        Outcome { status, stdout: stdout.into(), stderr: "note".into(), findings: None }
     }
 
     #[test]

@@ -242,6 +242,7 @@ impl Suite {
             leaves_no_files: false,
             preloaded: Vec::new(),
             environment: Vec::new(),
+            checker: None,
         })
     }
 
@@ -264,6 +265,7 @@ impl Suite {
                 .iter()
                 .filter_map(|name| Some((*name, env::var_os(name)?)))
                 .collect(),
+            checker: None,
         })
     }
 }

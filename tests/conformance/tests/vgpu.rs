@@ -9,26 +9,21 @@
 //! minutes; `GANGWAY_CONFORMANCE_VGPU=all` runs them all, and so does a filter with what it names.
 
 use std::env;
-use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use gangway_conformance::build::{self, Builder, Built, Devices};
+use gangway_conformance::build::Built;
 use gangway_conformance::corpus::{self, Program};
-use gangway_conformance::execute::{Offload, OffloadLibrary};
+use gangway_conformance::execute::Offload;
 use gangway_conformance::expectations::{Expectations, Expected};
-use gangway_conformance::header::Reference;
-use gangway_conformance::toolchain::{Toolchain, offload_library, release};
-use gangway_conformance::verdict::{self, Side};
+use gangway_conformance::toolchain::release;
+use gangway_conformance::verdict::Side;
+use gangway_conformance::vgpu::Installation;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Of how many tests one runs, if all are not asked for.
 const SHARE: usize = 4;
-
-/// As many as the CPU back end has, so that programs that number devices print the same.
-const VIRTUAL_GPUS: &str = "4";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -43,7 +38,10 @@ fn main() -> ExitCode {
 
 fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
     let expectations = Path::new(env!("CARGO_MANIFEST_DIR")).join("vgpu-expectations.txt");
-    let suite = Arc::new(Suite::new(Expectations::read(&expectations)?));
+    let suite = Arc::new(Suite {
+        installation: Installation::find(env!("CARGO_TARGET_TMPDIR")),
+        expectations: Expectations::read(&expectations)?,
+    });
     let mut names = Vec::new();
     let mut trials = Vec::new();
     for program in corpus::programs(&corpus::programs_directory())? {
@@ -77,49 +75,15 @@ fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
 }
 
 struct Suite {
-    toolchain: Toolchain,
-    stage: PathBuf,
+    installation: Installation,
     expectations: Expectations,
-    /// Of the command that compiles the programs.
-    version: OnceLock<Result<String, String>>,
 }
 
 impl Suite {
-    fn new(expectations: Expectations) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let root = root.canonicalize().unwrap_or(root);
-        let stage = env::var_os("GANGWAY_STAGE").map(PathBuf::from);
-        Self {
-            toolchain: Toolchain::find(),
-            stage: stage.unwrap_or_else(|| root.join("build/stage")),
-            expectations,
-            version: OnceLock::new(),
-        }
-    }
-
-    fn libraries(&self) -> PathBuf {
-        self.stage.join("lib/gangway")
-    }
-
     fn check(&self, program: &Program, level: &str) -> Result<(), String> {
-        let command = self.stage.join("bin/gangway");
-        let version = self.version.get_or_init(|| build::version_of(&command)).clone();
-        let version = version.map_err(|error| format!("{error}: run `cargo xtask stage`"))?;
-        let builder = Builder {
-            toolchain: &self.toolchain,
-            cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance"),
-            devices: Devices::All {
-                command,
-                version,
-                files: vec![
-                    self.libraries().join("nvptx64-nvidia-cuda/libompdevice.a"),
-                    self.libraries().join("libgangway-host-openmp.a"),
-                ],
-            },
-        };
         let expected = self.expectations.of(&program.name, level, release());
         let kind = expected.map(|(expected, _)| expected);
-        let done = match builder.build(program, level) {
+        let done = match self.installation.build(program, level, false) {
             Err(_) if matches!(kind, Some(Expected::Refused | Expected::Defect)) => return Ok(()),
             Err(refusal) => return Err(refusal),
             Ok(built) => self.compare(program, &built),
@@ -135,52 +99,9 @@ impl Suite {
 
     /// Runs the program on CPUs and on GPUs.
     fn compare(&self, program: &Program, built: &Built) -> Result<(), String> {
-        let header = &program.header;
-        let cpu = self.library("CPU devices", "cpu", None)?.run(header, built, Offload::AsHeaderSays)?;
-        let cpu = Side { name: "CPU devices", outcome: &cpu };
-        verdict::check_status(cpu, header.status)?;
-        verdict::check_not_empty(cpu)?;
-        let driver = Some(self.libraries().join("vgpu"));
-        let gpu = self.library("virtual GPU", "cuda", driver)?.run(header, built, Offload::AsHeaderSays)?;
-        let gpu = Side { name: "virtual GPU", outcome: &gpu };
-        verdict::check_status(gpu, header.status)?;
-        match header.reference() {
-            Reference::Stock => verdict::check_output(cpu, gpu),
-            Reference::ExpectedStockDiffers | Reference::ExpectedStockUnusable => {
-                let path = program.expected_output();
-                let text =
-                    fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-                verdict::check_text("expected", &text, gpu)
-            }
-        }
-    }
-
-    /// Gangway's library, with the devices of one back end.
-    fn library(
-        &self,
-        name: &'static str,
-        device: &str,
-        driver: Option<PathBuf>,
-    ) -> Result<OffloadLibrary, String> {
-        let directory = self.libraries();
-        if !directory.join(offload_library()).is_file() {
-            let file = directory.join(offload_library());
-            return Err(format!(
-                "{} is missing: run `cargo xtask stage`, or set GANGWAY_STAGE",
-                file.display()
-            ));
-        }
-        Ok(OffloadLibrary {
-            name,
-            directory,
-            driver,
-            libomp: self.toolchain.stock_libraries()?.to_owned(),
-            leaves_no_files: true,
-            preloaded: Vec::new(),
-            environment: vec![
-                ("GANGWAY_DEVICE", OsString::from(device)),
-                ("GANGWAY_VGPU_DEVICES", VIRTUAL_GPUS.into()),
-            ],
-        })
+        let cpu = self.installation.run_on_cpus(program, built)?;
+        let gpus = self.installation.virtual_gpus()?;
+        let gpu = gpus.run(&program.header, built, Offload::AsHeaderSays)?;
+        self.installation.compare(program, &cpu, Side { name: gpus.name, outcome: &gpu })
     }
 }

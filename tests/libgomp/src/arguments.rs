@@ -44,6 +44,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub devices: NonZeroU32,
 
+    /// Run programs with `gangway run --check=CHECKS`: nothing may be found but what `checked*.txt` has
+    #[arg(long, value_name = "CHECKS", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub check: Option<String>,
+
     /// Where sources, programs and results are kept
     #[arg(long, value_name = "FOLDER", default_value = "build/libgomp")]
     pub build: PathBuf,
@@ -112,6 +116,8 @@ pub struct Mode {
     pub device: Device,
     /// Virtual GPUs.
     pub devices: NonZeroU32,
+    /// Whether mistakes are looked for.
+    pub is_checked: bool,
 }
 
 impl Mode {
@@ -126,6 +132,9 @@ impl Mode {
             suffix.push_str("-host");
         } else if self.devices > NonZeroU32::MIN {
             suffix.push_str(&format!("-{}-devices", self.devices));
+        }
+        if self.is_checked {
+            suffix.push_str("-checked");
         }
         suffix
     }
@@ -145,6 +154,14 @@ impl Mode {
             (Device::Host, FrontEnd::Clang) => {
                 &["expected-failures-clang.txt", "expected-failures-clang-host.txt"]
             }
+        }
+    }
+
+    /// The list of what checks find.
+    pub fn known(self) -> &'static str {
+        match self.front_end {
+            FrontEnd::Clang => "checked-clang.txt",
+            FrontEnd::Stock | FrontEnd::Gangway => "checked.txt",
         }
     }
 
@@ -170,7 +187,8 @@ impl Arguments {
     }
 
     pub fn mode(&self) -> Mode {
-        Mode { front_end: self.front_end, device: self.device, devices: self.devices }
+        let is_checked = self.check.is_some();
+        Mode { front_end: self.front_end, device: self.device, devices: self.devices, is_checked }
     }
 }
 
@@ -200,6 +218,7 @@ mod tests {
         assert_eq!(suffix(&["--front-end", "gangway"]), "-gangway");
         assert_eq!(suffix(&["--front-end", "gangway", "--device", "host"]), "-gangway-host");
         assert_eq!(suffix(&["--devices", "3"]), "-3-devices");
+        assert_eq!(suffix(&["--front-end", "clang", "--check"]), "-clang-checked");
         assert_eq!(suffix(&["--front-end", "clang", "--device", "host"]), "-clang-host");
         assert!(Arguments::try_parse_from(["suite", "--devices", "0"]).is_err());
     }

@@ -35,6 +35,8 @@ pub struct Runner {
     pub sources: PathBuf,
     /// For tests that set no limit of their own.
     pub time_limit: Duration,
+    /// What is looked for, as `--check` names it.
+    pub checks: Option<String>,
     pub mode: Mode,
 }
 
@@ -44,22 +46,31 @@ pub struct Run {
     pub finished: Finished,
     /// How many kernels were launched; none if the driver wrote no trace.
     pub launches: Option<usize>,
+    /// What checks have found, as SARIF.
+    pub findings: Option<String>,
 }
+
+/// The file with what checks have found, in the folder of a run.
+const FINDINGS: &str = "findings.sarif";
+
+/// How many times as long a test may take under checks.
+const PATIENCE: u32 = 5;
 
 impl Runner {
     /// How long a test may take.
     pub fn limit(&self, plan: &Plan) -> Duration {
-        plan.seconds.map_or(self.time_limit, Duration::from_secs).mul_f64(plan.time_factor)
+        let patience = if self.checks.is_some() { PATIENCE } else { 1 };
+        plan.seconds.map_or(self.time_limit, Duration::from_secs).mul_f64(plan.time_factor) * patience
     }
 
     /// The variables that a test is run with, besides what every program needs.
     /// `mandatory` is false where a test falls back to the host on purpose.
     pub fn environment(&self, test: &Test, plan: &Plan, mandatory: bool) -> Vec<(String, String)> {
         let mut variables = Vec::new();
-        if self.mode.front_end != FrontEnd::Clang {
+        if !self.is_by_gangway() {
             variables.push(("LD_LIBRARY_PATH".to_owned(), self.libraries.display().to_string()));
         }
-        if let Some(library) = &self.preloaded {
+        if let Some(library) = self.preloaded.as_ref().filter(|_| !self.is_by_gangway()) {
             variables.push(("LD_PRELOAD".to_owned(), library.display().to_string()));
         }
         if mandatory || test.suite.model == Model::OpenAcc {
@@ -76,13 +87,28 @@ impl Runner {
     /// The words of the command that runs a program.
     pub fn command(&self, program: &Path) -> Vec<String> {
         let mut words = Vec::new();
-        if self.mode.front_end == FrontEnd::Clang {
+        if self.is_by_gangway() {
             let device = if self.mode.device == Device::Nvidia { "vgpu" } else { "cpu" };
             words.push(self.gangway.display().to_string());
-            words.extend(["run", "--device", device, "--"].map(str::to_owned));
+            words.extend(["run", "--device", device].map(str::to_owned));
+            words.extend(self.checks.iter().map(|checks| format!("--check={checks}")));
+            if self.checks.is_some() {
+                words.extend(["--check-exit", "0", "--sarif", FINDINGS].map(str::to_owned));
+            }
+            match self.mode.front_end {
+                FrontEnd::Stock => words.extend(["--gcc-runtime", "stock"].map(str::to_owned)),
+                FrontEnd::Gangway => words.extend(["--gcc-runtime", "gangway"].map(str::to_owned)),
+                FrontEnd::Clang => {}
+            }
+            words.push("--".to_owned());
         }
         words.push(program.display().to_string());
         words
+    }
+
+    /// Whether `gangway run` runs programs.
+    fn is_by_gangway(&self) -> bool {
+        self.mode.front_end == FrontEnd::Clang || self.checks.is_some()
     }
 
     /// Runs `program` in a folder of its own.
@@ -110,7 +136,8 @@ impl Runner {
         command.envs(self.environment(test, plan, mandatory));
         let finished = process::run(&mut command, self.limit(plan))?;
         let launches = fs::read(&trace).ok().map(|bytes| launches(&String::from_utf8_lossy(&bytes)));
-        Ok(Run { finished, launches })
+        let findings = fs::read_to_string(work.join(FINDINGS)).ok();
+        Ok(Run { finished, launches, findings })
     }
 }
 

@@ -56,6 +56,8 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use sha2::{Digest, Sha256};
 
+use gangway_checked::Known;
+
 use arguments::{Arguments, Device, FrontEnd};
 use catalogue::Test;
 use compile::Compiler;
@@ -91,6 +93,13 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let rules = Rules::read(crate_folder, mode.lists(), mode.exceptions(), arguments.release)?;
     rules.check(&tests, arguments.release)?;
+    let known = match arguments.check {
+        Some(_) => Known::read(&crate_folder.join(mode.known())).map_err(anyhow::Error::msg)?,
+        None => Known::default(),
+    };
+    let names = |test: &Test| [test.name.clone(), test.id().replace(' ', "@")];
+    let unused = known.unused(&tests.iter().flat_map(names).collect::<Vec<_>>());
+    ensure!(unused.is_empty(), "{} names tests that do not exist: {unused:?}", mode.known());
     for test in &mut tests {
         let options = rules.options(test);
         let (output, fails) = (rules.output(test).map(str::to_owned), rules.has_to_fail(test));
@@ -135,7 +144,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
             driver += &lay_out(&arguments.library.with_file_name(behind), &for_programs, behind)?;
             preloaded = Some(for_programs.join(name));
         }
-        if arguments.front_end == FrontEnd::Clang {
+        if arguments.front_end == FrontEnd::Clang || arguments.check.is_some() {
             let library = arguments.library.with_file_name("libomptarget.so.22.1");
             driver += &digest(&fs::read(&library).with_context(|| library.display().to_string())?);
         }
@@ -152,10 +161,11 @@ fn run(arguments: &Arguments) -> Result<bool> {
     };
     let gangway = std::path::absolute(&arguments.gangway)?;
     let time_limit = arguments.time_limit;
-    let runner = Runner { libraries: for_programs, preloaded, gangway, sources, time_limit, mode };
+    let checks = arguments.check.clone();
+    let runner = Runner { libraries: for_programs, preloaded, gangway, sources, time_limit, checks, mode };
     let runner = (!arguments.compile_only).then_some(runner);
     let (resume, running) = (arguments.resume, RwLock::default());
-    let bench = Bench { compiler, runner, rules, record, driver, failures, resume, running };
+    let bench = Bench { compiler, runner, rules, known, record, driver, failures, resume, running };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let entries = schedule::run(&bench, &tests, jobs)?;
 

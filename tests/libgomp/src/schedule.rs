@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use gangway_checked::{Kind, Known};
+
 use crate::arguments::Device;
 use crate::catalogue::Test;
 use crate::compile::{Built, Compiler};
@@ -35,6 +37,8 @@ pub struct Bench {
     /// None where tests are only built.
     pub runner: Option<Runner>,
     pub rules: Rules,
+    /// What checks find.
+    pub known: Known,
     pub record: Record,
     /// Identifies the driver in the record.
     pub driver: String,
@@ -114,6 +118,11 @@ impl Bench {
             })?;
             return Ok((verdict::on_refused_by_clang(reason, is_refused), elapsed));
         }
+        let name = test.id().replace(' ', "@");
+        let known = self.known.of(&[&test.name, &name]);
+        if let Some(slow) = known.iter().find(|entry| entry.kind == Kind::Slow) {
+            return Ok((Verdict::Skipped(format!("too slow under checks: {}", slow.reason)), elapsed));
+        }
         let (verdict, output) = match self.alone_if(false, || self.compiler.build(test, plan))? {
             Built::Failed(output) => (verdict::on_refusal(plan, self.compiler.short_name(), &output), output),
             Built::Program(program) => {
@@ -132,7 +141,12 @@ impl Bench {
                     let run = self.alone_if(self.rules.measures_time(test), || {
                         runner.run(test, plan, &program, mandatory)
                     })?;
-                    let verdict = verdict::on_run(plan, &run, kernels)?;
+                    let mut verdict = verdict::on_run(plan, &run, kernels)?;
+                    if let Some(checks) = &runner.checks {
+                        let known: Vec<_> =
+                            known.iter().copied().filter(|entry| entry.is_of(checks)).collect();
+                        verdict = verdict::on_checks(plan, &run, &known, verdict)?;
+                    }
                     if left == 0 || !verdict.is_failure() {
                         break (run, verdict);
                     }

@@ -4,7 +4,8 @@
 //! DejaGnu's: the exit status has to be zero (or not, for `dg-shouldfail`) and
 //! the output has to match; added is that a kernel must have been launched.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use gangway_checked::{Entry, Kind, found, judge};
 use serde::{Deserialize, Serialize};
 
 use crate::execute::Run;
@@ -94,6 +95,23 @@ pub fn on_run(plan: &Plan, run: &Run, kernels: Kernels) -> Result<Verdict> {
     Ok(marks.cloned().map_or(Verdict::Passed, Verdict::PassedThoughMarked))
 }
 
+/// The verdict on a test that ran under checks, of which this is known and which has come to `verdict`.
+/// A program that is to fail is wrong, and anything may be found in it.
+pub fn on_checks(plan: &Plan, run: &Run, known: &[&Entry], verdict: Verdict) -> Result<Verdict> {
+    if let Some(entry) = known.iter().find(|entry| entry.kind == Kind::Differs) {
+        return Ok(match verdict {
+            Verdict::Failed(_) => Verdict::Passed,
+            _ => Verdict::Failed(format!("it does not differ though the list says: {}", entry.reason)),
+        });
+    }
+    if verdict != Verdict::Passed || plan.should_fail {
+        return Ok(verdict);
+    }
+    let text = run.findings.as_deref().context("what was found was not written")?;
+    let found = found(text).map_err(anyhow::Error::msg)?;
+    Ok(judge(known, &found).err().map_or(Verdict::Passed, Verdict::Failed))
+}
+
 fn wrong_ending(plan: &Plan, ending: Ending) -> Option<String> {
     match ending {
         Ending::TimedOut => Some(ending.to_string()),
@@ -137,7 +155,11 @@ mod tests {
     use crate::process::{Ending, Finished};
 
     fn run(ending: Ending, output: &str, launches: Option<usize>) -> Run {
-        Run { finished: Finished { ending, output: output.to_owned(), elapsed: Duration::ZERO }, launches }
+        Run {
+            finished: Finished { ending, output: output.to_owned(), elapsed: Duration::ZERO },
+            launches,
+            findings: None,
+        }
     }
 
     fn verdict(plan: &Plan, run: &Run) -> Verdict {

@@ -86,17 +86,51 @@ static void part(void) {
   printf("%d\n", seen);
 }
 
-static void truths(bool *b, int n) {
-#pragma acc parallel loop reduction(|| : b[0 : n])
-  for (int i = 0; i < N; i++) b[i % n] = b[i % n] || i == 77;
+static void tell(const bool *b, int n) {
   for (int i = 0; i < n; i++) printf("%d ", b[i]);
   puts("");
+}
+
+typedef _Bool truth;
+
+static void truths(bool *b, truth *t, int n) {
+#pragma acc parallel loop reduction(|| : b[0 : n])
+  for (int i = 0; i < N; i++) b[i % n] = b[i % n] || i == 77;
+  tell(b, n);
+#pragma acc parallel loop reduction(^ : b[1 : n - 1])
+  for (int i = 0; i < N; i++) b[1 + i % (n - 1)] ^= i % 3 == 0;
+  tell(b, n);
+#pragma acc parallel loop gang reduction(| : t[0 : n])
+  for (int i = 0; i < n; i++) {
+#pragma acc loop vector reduction(| : t[0 : n])
+    for (int j = 0; j < N; j++) t[i] |= j == 99 && i != 1;
+  }
+  tell(t, n);
+#pragma acc parallel loop reduction(& : t[0 : n]) reduction(max : b[0 : n])
+  for (int i = 0; i < N; i++) {
+    t[i % n] &= i != 4;
+    if (i == 8) b[i % n] = 1;
+  }
+  tell(t, n);
+  tell(b, n);
+  truth fixed[6] = {1, 1, 1, 0, 1, 1};
+#pragma acc parallel loop reduction(* : fixed)
+  for (int i = 0; i < N; i++) fixed[i % 6] = fixed[i % 6] * (i != 10);
+  tell(fixed, 6);
+#pragma acc parallel loop reduction(min : fixed[0 : 3]) reduction(+ : t[0 : n])
+  for (int i = 0; i < N; i++) {
+    if (i == 14) fixed[2] = 0;
+    t[i % n] = t[i % n] + (i == 9);
+  }
+  tell(fixed, 6);
+  tell(t, n);
 }
 
 int main(void) {
   double list[N], q[7] = {0};
   int g[4] = {0};
   bool b[5] = {0};
+  truth t[5] = {0};
   levels(3);
   levels(5);
   for (int i = 0; i < N; i++) list[i] = i * 7 % 101;
@@ -108,6 +142,6 @@ int main(void) {
   array(6);
   one_after_the_other(g, 4);
   part();
-  truths(b, 5);
+  truths(b, t, 5);
   return 0;
 }

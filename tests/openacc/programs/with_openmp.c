@@ -18,6 +18,21 @@ int main(void) {
   for (int i = 0; i < 100; i++) list[i] -= 1;
   for (int i = 0; i < 100; i++)
     if (list[i] != 2 * i) return printf("list[%d] is %d\n", i, list[i]), 1;
+  // Threads of the host have constructs of their own.
+  long sums[4] = {0};
+#pragma omp parallel for num_threads(4)
+  for (int t = 0; t < 4; t++) {
+    long sum = 0, *to = &sums[t];
+#pragma acc data copyin(list)
+    {
+#pragma acc parallel loop reduction(+ : sum) async(t)
+      for (int i = 0; i < 100; i++) sum += list[i] * (t + 1);
+#pragma acc wait(t)
+    }
+    *to = sum;
+  }
+  for (int t = 0; t < 4; t++)
+    if (sums[t] != 9900 * (t + 1)) return printf("sums[%d] is %ld\n", t, sums[t]), 1;
   puts("ok");
   return 0;
 }

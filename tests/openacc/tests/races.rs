@@ -24,3 +24,8 @@ fn variables_that_take_turns_do_not_meet() {
 fn copies_of_sections_are_there_before_they_are_read() {
     has_no_race("caches.c");
 }
+
+#[test]
+fn extremes_of_gangs_are_read_by_atomic_operations_alone() {
+    has_no_race("extremes.c");
+}

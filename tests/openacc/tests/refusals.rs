@@ -136,6 +136,8 @@ fn flexible_arrays_come_with_their_structures() {
                 if (count == 3) {\n\
                 #pragma acc data copyin(p[0:1])\n\
                 #pragma acc parallel loop copy(p->data[0:n])\n  for (int i = 0; i < n; i++) p->data[i] = i;\n  }\n\
+                if (count == 4) {\n\
+                #pragma acc parallel loop copy(p[0:1])\n  for (int i = 0; i < n; i++) (*p).data[i] = i;\n  }\n\
                 return 0;\n}\n";
     compiled(&folder, text).succeeded();
     let run = |arguments: &[&str]| {
@@ -145,6 +147,11 @@ fn flexible_arrays_come_with_their_structures() {
     run(&[]).told(&["a.c:8:1: in main", "`p->data`", "must be present on the device and is not"]);
     run(&["x"]).told(&["a.c:14:1: in main", "`p->data[0:n]`", "`p[0:1]`", apart]);
     run(&["x", "x"]).told(&["a.c:19:1: in main", "`p->data[0:n]`", "`p[0:1]`", apart]);
+    run(&["x", "x", "x"]).told(&[
+        "a.c:23:1: in main",
+        "`p->data`",
+        "must be present on the device and is not",
+    ]);
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use gangway_checked::{Found, found};
 use gangway_commands::{Folder, Ran, Run, gangway};
-use gangway_twins::{Found, Header, Way, compile, found, judge};
+use gangway_twins::{Header, Way, compile, judge};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// What `gangway run` ends with where something was found.

@@ -282,8 +282,9 @@ Arguments that Gangway understands:
   -fopenacc                 compile OpenACC in C and C++: clang checks it and makes no code
   -fopenacc-dim=G:W:L       gangs, workers and lanes of constructs that do not say how many
   -fopenacc-notes           say which levels loops have got, and where private variables are
-  --check=map               have the host's loads and stores told to `gangway run --check=map`, which
-                            sees each byte then (C and C++)
+  --check=map, --check=race
+                            have the host's loads and stores told to `gangway run --check=...`: `map`
+                            sees each byte then, `race` what the host does beside devices (C and C++)
   --emit-translated         print C or C++ as clang gets it: with OpenACC and with reverse offload,
                             which clang lacks, written as kernels and calls
   -fopenmp-targets=TRIPLES  choose devices as clang does; nothing is chosen for you then

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::arguments::Run;
-use crate::checks::{self, Wanted};
+use crate::checks::{self, Checks, Wanted};
 use crate::environment::{self, prepended, search_path};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, NOT_FOUND, Outcome};
 use crate::library::{self, Libraries};
@@ -77,8 +77,8 @@ pub fn run(options: &Run) -> Outcome {
     let ending = if wants_ending(options, &libraries) { Some(library::ending()?) } else { None };
     // Last: sanitizers insist on being first.
     list.extend(ending.as_deref().map(preloadable));
-    let checks_map = options.settings.check.is_some_and(|checks| checks.has("map"));
-    let host_access = if checks_map { Some(library::host_access()?) } else { None };
+    let hears = options.settings.check.is_some_and(Checks::hear_the_host);
+    let host_access = if hears { Some(library::host_access()?) } else { None };
     list.extend(host_access.as_deref().map(preloadable));
     if !list.is_empty() {
         command.env("LD_PRELOAD", list.join(OsStr::new(":")));

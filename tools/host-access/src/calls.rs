@@ -150,12 +150,12 @@ told! {
     // What another process is to be is read by the system, and by a child that has all signals blocked.
     fn posix_spawn(
         child: *mut c_void, path: *const c_char, actions: *const c_void, of: *const c_void, arguments: List, names: List
-    ) -> c_int { Write EVERYTHING }
+    ) -> c_int { Use EVERYTHING }
     fn posix_spawnp(
         child: *mut c_void, path: *const c_char, actions: *const c_void, of: *const c_void, arguments: List, names: List
-    ) -> c_int { Write EVERYTHING }
-    fn system(command: *const c_char) -> c_int { Write EVERYTHING }
-    fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE { Write EVERYTHING }
+    ) -> c_int { Use EVERYTHING }
+    fn system(command: *const c_char) -> c_int { Use EVERYTHING }
+    fn popen(command: *const c_char, mode: *const c_char) -> *mut FILE { Use EVERYTHING }
     // These do not end, and a child of `vfork` has its parent's memory.
     fn execve(path: *const c_char, arguments: List, names: List) -> c_int { Open EVERYTHING }
     fn execv(path: *const c_char, arguments: List) -> c_int { Open EVERYTHING }

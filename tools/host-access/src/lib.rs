@@ -1,14 +1,15 @@
-//! `libgangway-host-access.so`, which `gangway run --check=map` has the loader put before a program.
+//! `libgangway-host-access.so`, which `gangway run --check=map` and `--check=race` have the loader put before a program.
 //!
-//! The check closes pages of the host, and hears of accesses by signals. What a program does through the C library can
-//! come into the way of that, so this library tells the runtime beforehand:
+//! Checks hear of what the program does by libraries. The check of stale data closes pages of the host besides, and hears
+//! of accesses by signals; what comes into the way of that is told beforehand:
 //!
 //! | module | what the program does |
 //! |---|---|
-//! | [`calls`] | the system reads or writes memory for it, which answers `EFAULT` for a closed page |
-//! | [`memory`] | it gives memory back, moves it, or protects it itself |
-//! | [`signals`] | it wants signals that the check needs, or blocks them |
-//! | [`next`] | the functions behind these |
+//! | `calls` | the system reads or writes memory for it, which answers `EFAULT` for a closed page |
+//! | `memory` | it gives memory back, moves it, or protects it itself |
+//! | `signals` | it wants signals that the check needs, or blocks them |
+//! | `tasks` | it makes tasks, and waits for them |
+//! | `next` | the functions behind these |
 //!
 //! It is in every process that the program starts, and tells nothing before a runtime says that it listens.
 
@@ -20,11 +21,15 @@
 #[macro_use]
 mod next;
 
-pub mod calls;
-pub mod memory;
-pub mod signals;
+mod calls;
+mod memory;
+mod signals;
+mod tasks;
 
-use libc::{c_int, c_void, size_t};
+pub use signals::gangway_listen_to_signals;
+pub use tasks::gangway_listen_to_tasks;
+
+use libc::{c_void, size_t};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -38,8 +43,10 @@ pub enum Access {
     Free = 2,
     /// It is protected in another way.
     Protect = 3,
-    /// Something is about to be done with it that nobody tells the end of.
+    /// Something is about to be done with it that nobody tells the end of, nor what it is.
     Open = 4,
+    /// As that, and the end is told of.
+    Use = 5,
 }
 
 /// Functions of a runtime. They are called on any thread, in signal handlers also.
@@ -48,11 +55,20 @@ pub enum Access {
 pub struct Listener {
     /// Something is about to be done with memory.
     pub about: extern "C" fn(address: *const c_void, size: size_t, access: Access),
-    /// What was about to read or write there has ended. It is not told of threads that are cancelled in a call.
+    /// What was about to read, write or use it has ended. It is not told of threads that are cancelled in a call.
     pub done: extern "C" fn(address: *const c_void, size: size_t),
-    /// As `sigaction`, for a signal that the listener keeps for itself. False: the system is to be asked.
-    pub action: extern "C" fn(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> bool,
 }
+
+/// The loader calls it before there is a second thread.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = {
+    extern "C" fn start() {
+        memory::find();
+        next::find_all();
+    }
+    start
+};
 
 static LISTENER: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
 

@@ -3,15 +3,10 @@
 //! The next allocator is whoever comes behind this library: the C library, or what the program is linked with. It is
 //! called before anything else is set up, and also while the loader looks for it.
 
-use crate::next::Next;
-use crate::{Access, listener, tell, tell_end};
+use crate::{Access, listener, next, tell, tell_end};
 use libc::{c_int, c_void, off_t, size_t};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-
-static FREE: Next = Next::new(c"free");
-static REALLOC: Next = Next::new(c"realloc");
-static USABLE_SIZE: Next = Next::new(c"malloc_usable_size");
 
 /// Somebody looks for the functions: what is freed meanwhile is the loader's.
 static LOOKING: AtomicBool = AtomicBool::new(false);
@@ -20,25 +15,18 @@ static FOUND: AtomicU8 = AtomicU8::new(0);
 const WITHOUT_SIZES: u8 = 1;
 const WITH_SIZES: u8 = 2;
 
-/// Looks for the functions before there is a second thread.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static FIRST: extern "C" fn() = {
-    extern "C" fn first() {
-        find();
-    }
-    first
-};
-
-/// False: it is looked for already, by a caller of this one.
-fn find() -> bool {
+/// Looks for the functions. False: it is looked for already, by a caller of this one.
+pub(crate) fn find() -> bool {
     if FOUND.load(Ordering::Acquire) != 0 {
         return true;
     }
     if LOOKING.swap(true, Ordering::Acquire) {
         return false;
     }
-    let of = [&FREE, &REALLOC, &USABLE_SIZE].map(|next| object(next.get()));
+    let of = [&next::free, &next::realloc, &next::malloc_usable_size].map(|next| {
+        next.find();
+        object(next.get())
+    });
     // Sizes of blocks are asked of whoever made them.
     let sizes = of[0] != 0 && of.iter().all(|object| *object == of[0]);
     FOUND.store(if sizes { WITH_SIZES } else { WITHOUT_SIZES }, Ordering::Release);
@@ -70,8 +58,9 @@ fn size_of_block(block: *mut c_void) -> size_t {
         return 1;
     }
     type Size = unsafe extern "C" fn(*mut c_void) -> size_t;
-    // SAFETY: a function of that name has that type, and is that of the allocator which has made the block.
-    unsafe { std::mem::transmute::<*mut c_void, Size>(USABLE_SIZE.get())(block) }
+    let next = next!(malloc_usable_size: Size);
+    // SAFETY: it is that of the allocator which has made the block.
+    unsafe { next(block) }
 }
 
 #[inline]
@@ -95,8 +84,9 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
         return;
     }
     tell_of_block(block);
-    // SAFETY: a function of that name has that type, and the caller's block.
-    unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(FREE.get())(block) };
+    let next = next!(free: unsafe extern "C" fn(*mut c_void));
+    // SAFETY: the caller's block.
+    unsafe { next(block) };
 }
 
 #[unsafe(no_mangle)]
@@ -108,8 +98,9 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: size_t) -> *mut c_voi
         tell_of_move(block, size_of_block(block));
     }
     type Realloc = unsafe extern "C" fn(*mut c_void, size_t) -> *mut c_void;
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<*mut c_void, Realloc>(REALLOC.get())(block, size) }
+    let next = next!(realloc: Realloc);
+    // SAFETY: the caller's block.
+    unsafe { next(block, size) }
 }
 
 /// Functions that are told of and then do what the next ones of their names do.

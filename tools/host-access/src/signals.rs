@@ -4,16 +4,41 @@
 //! a thread that has one of them blocked would be killed where it accesses a closed page: these two are never blocked.
 //! Masks are set before a runtime listens, so that holds from the beginning.
 
-use crate::listener;
 use libc::{SA_NODEFER, SA_RESETHAND, SA_RESTART, c_int, sighandler_t, sigset_t};
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 const KEPT: [c_int; 2] = [libc::SIGSEGV, libc::SIGTRAP];
 
+/// As `sigaction`, for a signal that the listener keeps for itself. False: the system is to be asked.
+type Listener = extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> bool;
+
+static LISTENER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+/// Has `listener` asked from now on. The calling thread may have been started with the signals blocked: it has them from
+/// now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn gangway_listen_to_signals(listener: Listener) {
+    LISTENER.store(listener as *mut (), Ordering::Release);
+    // SAFETY: plain data, and signals that there are.
+    unsafe {
+        let mut set = std::mem::zeroed::<sigset_t>();
+        for signal in KEPT {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut());
+    }
+}
+
 /// Changes an action by the listener, if it has the signal.
 fn kept(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> bool {
-    KEPT.contains(&signal) && listener().is_some_and(|listener| (listener.action)(signal, new, old))
+    let listener = LISTENER.load(Ordering::Acquire);
+    if listener.is_null() || !KEPT.contains(&signal) {
+        return false;
+    }
+    // SAFETY: only functions of this type are stored.
+    unsafe { std::mem::transmute::<*mut (), Listener>(listener)(signal, new, old) }
 }
 
 /// A set without the signals.
@@ -100,16 +125,3 @@ macro_rules! masks {
 }
 
 masks! { sigprocmask pthread_sigmask }
-
-/// A thread that has been started with the signals blocked has them from now on.
-#[unsafe(no_mangle)]
-pub extern "C" fn gangway_unblock_kept_signals() {
-    // SAFETY: plain data, and signals that there are.
-    unsafe {
-        let mut set = std::mem::zeroed::<sigset_t>();
-        for signal in KEPT {
-            libc::sigaddset(&raw mut set, signal);
-        }
-        pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut());
-    }
-}

@@ -159,13 +159,12 @@ pub fn read<'u>(node: Node<'u>, text: &str, values: &mut dyn Values<'u>) -> Opti
         }
         CXCursor_BinaryOperator => {
             let [left, right] = children[..] else { return None };
-            let operator = text.get(range_of(left)?.end..range_of(right)?.start)?.trim();
             let (left, right) = (read(left, text, values)?, read(right, text, values)?);
-            match operator {
-                "+" => left.add(&right),
-                "-" => left.minus(&right),
+            match node.operator() {
+                CXBinaryOperator_Add => left.add(&right),
+                CXBinaryOperator_Sub => left.minus(&right),
                 // A product of 32 bits without a sign may come round.
-                "*" if node.ty().is_signed() || node.ty().size()? > 4 => left.times(&right),
+                CXBinaryOperator_Mul if node.ty().is_signed() || node.ty().size()? > 4 => left.times(&right),
                 _ => None,
             }
         }

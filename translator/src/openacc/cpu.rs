@@ -17,6 +17,9 @@ impl Writer<'_> {
         let mut names = region.names.clone();
         let mut text = String::new();
         let at = region.directive.range.start;
+        for variable in &region.unset {
+            text += &self.own_copy(variable, &mut names);
+        }
         for variable in &region.private {
             text += &self.private_of_processor(variable, at, &mut names);
         }
@@ -100,12 +103,11 @@ impl Writer<'_> {
 
     /// A private copy of a clause of the directive at a byte: its declaration.
     fn private_of_processor(&mut self, variable: &Variable, at: usize, names: &mut Names) -> String {
-        let name = self.fresh("p", &variable.name);
-        let is_own = |slice: &&Slice| slice.is(Purpose::Private, at, variable.key);
-        let text = match self.slices.iter().find(is_own) {
-            Some(slice) => slice.on_processor(&name, None),
-            None => format!("__typeof__({}) {name}; (void){name}; ", variable.ty),
+        let Some(slice) = self.slice_of(Purpose::Private, Some(at), variable.key).cloned() else {
+            return self.own_copy(variable, names);
         };
+        let name = self.fresh("p", &variable.name);
+        let text = slice.on_processor(&name, None);
         names.insert(variable.key, name);
         text
     }
@@ -130,9 +132,7 @@ impl Writer<'_> {
             for head in self.heads(directive, statement)?.iter().filter(|head| head.declared.is_none()) {
                 let key = self.loop_key(head);
                 let Some(variable) = key.and_then(|key| self.index.variable(key)).cloned() else { continue };
-                let name = self.fresh("p", &variable.name);
-                declared += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
-                names.insert(variable.key, name);
+                declared += &self.own_copy(&variable, &mut names);
             }
             let text = self.sequential(self.whole(statement), &names, levels, code)?;
             return Ok(format!("{{ {declared}{text} }}"));

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use clang_sys::{CXCursor_DeclRefExpr, CXCursor_VarDecl};
+
 use super::directive::{Clause, Directive, Name};
-use super::index::{Class, range_of};
+use super::index::{Class, Key, range_of};
 use super::items::{self, Item};
 use super::quoted;
 use super::region::compares_to_host;
 use super::writer::{Names, Writer, Written};
+use crate::ast::Node;
 use crate::error::Complaint;
 use crate::lexer::Token;
 use crate::pragma::closing;
@@ -214,6 +217,12 @@ impl Writer<'_> {
         let mut locals = Vec::new();
         let mut pointers = String::new();
         for mut item in items {
+            if item.kind == "LINK" {
+                item.kind = "CREATE";
+                if !self.is_used_in_routines(&self.text[item.object.clone()]) {
+                    continue;
+                }
+            }
             let variable = item.key.and_then(|key| self.index.variable(key));
             match variable.filter(|variable| variable.is_static) {
                 Some(variable) if item.kind != "DEVICEPTR" => statics.push(variable.path.clone()),
@@ -256,6 +265,27 @@ impl Writer<'_> {
             );
         }
         Ok(text)
+    }
+
+    /// Whether functions that devices call use a variable of a name: then devices have one of their own, also of
+    /// `link`. Constructs alone have what data clauses bring of it (section 2.13.3).
+    pub fn is_used_in_routines(&self, name: &str) -> bool {
+        fn refers(node: Node<'_>, name: &str) -> bool {
+            let is_it = || node.referenced().is_some_and(|declared| declared.kind() == CXCursor_VarDecl);
+            node.kind() == CXCursor_DeclRefExpr && node.name() == name && is_it()
+                || node.children().into_iter().any(|child| refers(child, name))
+        }
+        let constructs = self.source.directives.iter().filter(|one| one.is_compute());
+        let bodies: Vec<Range<usize>> =
+            constructs.filter_map(|one| Some(self.whole(self.statement(one).ok()?))).collect();
+        let is_called = |key: Key| {
+            let mut calls = self.index.calls.iter().filter(|call| call.function == key);
+            calls.any(|call| bodies.iter().any(|body| body.contains(&call.range.start)))
+        };
+        let functions = self.index.functions.iter();
+        let mut routines =
+            functions.filter(|function| self.routines.contains_key(&function.key) || is_called(function.key));
+        routines.any(|function| refers(function.body, name))
     }
 
     /// A pointer of `declare deviceptr`: devices have one of their own, which constructs whose routines may use it set to

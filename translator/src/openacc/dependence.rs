@@ -152,9 +152,13 @@ struct Loop<'l, 'w> {
     inner: Vec<Inner>,
     /// Variables that an iteration has of its own, and begins with a value.
     locals: BTreeMap<Key, Node<'w>>,
+    /// Those of them that are declared outside.
+    assigned: HashSet<Key>,
     accesses: Vec<Access>,
     /// What the values of variables are asked for is not asked for again on the way.
     asked: Vec<Key>,
+    /// The compute construct around the loop, or the loop itself in a routine.
+    scope: Range<usize>,
 }
 
 impl<'l, 'w> Loop<'l, 'w> {
@@ -189,13 +193,15 @@ impl<'l, 'w> Loop<'l, 'w> {
             variable,
             statement,
             body,
-            range,
             private,
             written: HashSet::new(),
             inner: Vec::new(),
             locals: BTreeMap::new(),
+            assigned: HashSet::new(),
             accesses: Vec::new(),
             asked: Vec::new(),
+            scope: compute_around(writer, &range).unwrap_or_else(|| range.clone()),
+            range,
         })
     }
 
@@ -221,7 +227,8 @@ impl<'l, 'w> Loop<'l, 'w> {
     /// Variables that are changed: the reductions among them.
     fn scalars(&mut self) -> Result<Vec<(Key, &'static str)>, Reason> {
         let mut reductions: Vec<(Key, &'static str)> = Vec::new();
-        for found in self.writer.index.uses_in(&self.range) {
+        let writer = self.writer;
+        for found in writer.index.uses_in(&self.range.clone()) {
             let is_own = self.range.contains(&found.key);
             if found.doing != Doing::Reads {
                 self.written.insert(found.key);
@@ -233,7 +240,7 @@ impl<'l, 'w> Loop<'l, 'w> {
             if is_own || is_private || found.doing == Doing::Reads {
                 continue;
             }
-            let Some(variable) = self.writer.index.variable(found.key) else {
+            let Some(variable) = writer.index.variable(found.key) else {
                 return Err("it changes what is not known".to_owned());
             };
             let name = &variable.name;
@@ -251,10 +258,31 @@ impl<'l, 'w> Loop<'l, 'w> {
             }
             match self.reduced(variable) {
                 Some(operator) => reductions.push((found.key, operator)),
+                None if self.is_of_an_iteration(variable) => {}
                 None => return Err(format!("each iteration changes `{name}`")),
             }
         }
         Ok(reductions)
+    }
+
+    /// Whether each iteration writes a variable before it reads it, and nobody reads it behind.
+    fn is_of_an_iteration(&mut self, variable: &Variable) -> bool {
+        let Some(flow) = self.writer.flow(variable.key, self.range.start) else { return false };
+        let whole = self.writer.whole(self.statement);
+        let is_own = variable.class == Class::Scalar
+            && flow.is_written_first(&self.range)
+            && !flow.is_read_behind(&whole)
+            && !self.writer.is_needed_behind(variable, &self.scope);
+        if is_own {
+            self.private.push((variable.key, self.range.clone()));
+            // Assigned in one place, it has that value wherever it is read.
+            let mut values = flow.values.iter().filter(|(at, _)| self.range.contains(at));
+            if let (Some((_, value)), None) = (values.next(), values.next()) {
+                self.assigned.insert(variable.key);
+                self.locals.insert(variable.key, *value);
+            }
+        }
+        is_own
     }
 
     /// The operator of a reduction that nobody has said: every use adds to the variable, or multiplies it.
@@ -399,9 +427,8 @@ impl<'l, 'w> Loop<'l, 'w> {
             CXCursor_BreakStmt if self.leaves(&range) => Err("`break` leaves it".to_owned()),
             CXCursor_BinaryOperator => {
                 let [left, right] = children[..] else { return Err("an operator is not known".to_owned()) };
-                let between = range_of(left).zip(range_of(right)).map(|(left, right)| left.end..right.start);
-                let operator = between.and_then(|between| text.get(between)).unwrap_or_default().trim();
-                self.visit(left, if operator == "=" { How::Write } else { How::Read }, is_atomic)?;
+                let assigns = node.operator() == CXBinaryOperator_Assign;
+                self.visit(left, if assigns { How::Write } else { How::Read }, is_atomic)?;
                 self.visit(right, How::Read, is_atomic)
             }
             CXCursor_CompoundAssignOperator => {
@@ -587,11 +614,8 @@ impl<'l, 'w> Loop<'l, 'w> {
                 let value = match offset {
                     Some(offset) => {
                         self.visit(offset, How::Read, is_atomic)?;
-                        let plus =
-                            range_of(base).zip(range_of(offset)).map(|(base, offset)| base.end..offset.start);
-                        let is_plus =
-                            plus.and_then(|plus| text.get(plus)).is_some_and(|sign| sign.trim() == "+");
-                        affine::read(offset, text, self).filter(|_| is_plus)
+                        let is_sum = pointer.operator() == CXBinaryOperator_Add;
+                        affine::read(offset, text, self).filter(|_| is_sum)
                     }
                     None => Some(Poly::number(0)),
                 };
@@ -657,7 +681,7 @@ impl<'l, 'w> Loop<'l, 'w> {
             return Ok(());
         }
         // Nothing can be asked of what is declared behind the begin of the construct.
-        let is_late = [one, two].iter().any(|key| self.scope().contains(key));
+        let is_late = [one, two].iter().any(|key| self.scope.contains(key));
         if is_late || !path.is_empty() || !other_path.is_empty() {
             return Err(format!("`{}` and `{}` may lead to the same memory", name(one), name(two)));
         }
@@ -665,22 +689,14 @@ impl<'l, 'w> Loop<'l, 'w> {
         Ok(())
     }
 
-    /// The compute construct around the loop, or the loop itself in a routine.
-    fn scope(&self) -> Range<usize> {
-        let constructs = self.writer.source.directives.iter().filter(|one| one.is_compute());
-        let bodies = constructs.filter_map(|one| Some(self.writer.whole(self.writer.statement(one).ok()?)));
-        let mut around = bodies.filter(|body| body.start <= self.range.start && self.range.end <= body.end);
-        around.next().unwrap_or_else(|| self.range.clone())
-    }
-
     /// Whether a pointer may lead to a variable: not to one that is younger than its value.
     fn may_reach(&self, pointer: Key, object: Key) -> bool {
-        let scope = self.scope();
+        let scope = &self.scope;
         let keeps_its_value =
             |used: &Use| used.key != pointer || matches!(used.doing, Doing::Reads | Doing::Calls);
         !scope.contains(&object)
             || scope.contains(&pointer)
-            || !self.writer.index.uses_in(&scope).all(keeps_its_value)
+            || !self.writer.index.uses_in(scope).all(keeps_its_value)
     }
 
     fn is_restrict(&self, key: Key) -> bool {
@@ -774,7 +790,7 @@ impl<'w> Values<'w> for Loop<'_, 'w> {
             let inside = self.inner.iter().any(|inner| inner.variable == key && inner.range.contains(&place));
             return inside.then(|| Poly::variable(key));
         }
-        if self.written.contains(&key) || self.asked.contains(&key) {
+        if self.written.contains(&key) && !self.assigned.contains(&key) || self.asked.contains(&key) {
             return None;
         }
         if let Some(initialiser) = self.locals.get(&key).copied() {
@@ -791,6 +807,13 @@ impl<'w> Values<'w> for Loop<'_, 'w> {
         let constant = self.writer.constant(key);
         Some(constant.map_or_else(|| Poly::variable(key), Poly::number))
     }
+}
+
+/// The statement of the compute construct around a loop's body.
+fn compute_around(writer: &Writer<'_>, loop_body: &Range<usize>) -> Option<Range<usize>> {
+    let constructs = writer.source.directives.iter().filter(|one| one.is_compute());
+    let mut bodies = constructs.filter_map(|one| Some(writer.whole(writer.statement(one).ok()?)));
+    bodies.find(|body| body.start <= loop_body.start && loop_body.end <= body.end)
 }
 
 /// What a pointer leads to that is a variable or a member of one; what is in memory that subscripts choose is

@@ -128,7 +128,7 @@ impl<'w> Walk<'_, 'w> {
                 })
             }
             CXCursor_IfStmt | CXCursor_ConditionalOperator => self.branches(&node.children(), names),
-            CXCursor_BinaryOperator if self.operator(node).is_some_and(|operator| operator == "&&") => {
+            CXCursor_BinaryOperator if node.operator() == CXBinaryOperator_LAnd => {
                 self.branches(&node.children(), names)
             }
             CXCursor_CompoundStmt => Some(match self.children(&node.children(), names)? {
@@ -195,26 +195,21 @@ impl<'w> Walk<'_, 'w> {
                     self.guards(Guard { condition, holds: !holds }, found);
                 }
             }
-            CXCursor_BinaryOperator => match (self.operator(condition).as_deref(), holds) {
-                (Some("&&"), true) | (Some("||"), false) => {
+            CXCursor_BinaryOperator => match (condition.operator(), holds) {
+                (CXBinaryOperator_LAnd, true) | (CXBinaryOperator_LOr, false) => {
                     for condition in condition.children() {
                         self.guards(Guard { condition, holds }, found);
                     }
                 }
-                (Some("<" | "<=" | ">" | ">="), _) | (Some("!="), true) | (Some("=="), false) => {
+                (CXBinaryOperator_LT..=CXBinaryOperator_GE, _)
+                | (CXBinaryOperator_NE, true)
+                | (CXBinaryOperator_EQ, false) => {
                     found.push(Guard { condition, holds });
                 }
                 _ => {}
             },
             _ => {}
         }
-    }
-
-    fn operator(&self, node: Node<'w>) -> Option<String> {
-        let [left, right] = node.children()[..] else { return None };
-        let between = self.writer.text.get(range_of(left)?.end..range_of(right)?.start)?;
-        // Parentheses belong to neither.
-        Some(between.trim().trim_end_matches('(').trim_start_matches(')').trim().to_owned())
     }
 
     /// What is used under a condition on one loop's variable: at the first and the last of the loop's iterations where
@@ -254,7 +249,7 @@ impl<'w> Walk<'_, 'w> {
         if self.around[at + 1..].iter().any(is_bound) || uses.any(is_other) {
             return None;
         }
-        let is_straight = !matches!(self.operator(guard.condition).as_deref(), Some("==" | "!="));
+        let is_straight = !matches!(guard.condition.operator(), CXBinaryOperator_EQ | CXBinaryOperator_NE);
         let text = self.writer.expression(&condition, names);
         let is_not = if guard.holds { "" } else { "!" };
         let holds = |iteration: &str| {

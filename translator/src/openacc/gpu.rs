@@ -15,17 +15,17 @@ use clang_sys::*;
 
 use super::cache::Cached;
 use super::directive::{Directive, Name};
-use super::index::{Class, Doing, Key, Space, Variable, range_of};
+use super::index::{Call, Class, Doing, Key, Space, Variable, range_of};
 use super::loops::{Counts, Total};
 use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
 use super::reduction::{self, Reduction};
 use super::region::Region;
-use super::room;
+use super::room::{self, OWN_BYTES};
 use super::rows::Copied;
 use super::share::{Share, Tiles, numbers};
 use super::slab::{self, Memory};
-use super::slice::{Purpose, Slice};
+use super::slice::{OWN, Purpose, Slice};
 use super::writer::{For, Names, Writer, Written};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -38,6 +38,20 @@ const NOT_ADDRESSABLE: &str = "not addressable";
 /// Rounds of a loop that take longer than it takes lanes that have parted at its end to meet again: a condition
 /// in each of them would cost more.
 const ROUNDS: u64 = 100;
+
+/// How the iterations of a loop go into rounds of the threads that share it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rounds {
+    /// Each thread has an iteration in each round.
+    Whole,
+    /// The end of the loop may part lanes: some have done their last iteration when others have one more to do.
+    Parted,
+    /// It does not, or not often enough to matter.
+    Many,
+}
+
+/// What stands for parts of the text.
+type Edits = Vec<(Range<usize>, String)>;
 
 /// A text for GPUs, while it is written.
 struct Gpu<'g, 'w> {
@@ -58,6 +72,8 @@ struct Gpu<'g, 'w> {
     memory: Memory,
     /// Whether threads of a gang have had something in memory that other gangs have not.
     shares: bool,
+    /// What a routine does before it ends.
+    end: String,
 }
 
 impl<'w> Writer<'w> {
@@ -68,6 +84,10 @@ impl<'w> Writer<'w> {
         let mut private = gpu.writer.private_by_loops(region.directive, &region.body);
         private.extend(region.private.iter().map(|variable| variable.key));
         let mut text = String::new();
+        for variable in &region.unset {
+            text += &gpu.writer.own_copy(variable, &mut names);
+            gpu.registers.push(variable.clone());
+        }
         for found in gpu.writer.index.uses_in(&region.body).map(|found| found.key).collect::<BTreeSet<_>>() {
             let Some(variable) = gpu.writer.index.variable(found).cloned() else { continue };
             if private.contains(&found)
@@ -183,12 +203,24 @@ impl<'w> Writer<'w> {
             }
         }
         gpu.enter(mode);
-        let text = gpu.statements(&[body], mode, &mut Names::new())?;
+        let workers_and_lanes = ["__gangway_acc_workers()", "__gangway_acc_lanes()"];
+        let slices = gpu.writer.slices(None, &range, assigned, &Names::new(), workers_and_lanes)?;
+        let mut begin = String::new();
+        if let Some(slices) = slices {
+            let one = gpu.sizes.one(mode).unwrap_or("1").to_owned();
+            let allocated = format!("{OWN} = (char *)__builtin_malloc({OWN_BYTES});");
+            begin = format!("{}char *{OWN} = 0; if ({one}) {allocated} ", slices.declared);
+            begin += &gpu.given(OWN, "char *", mode);
+            gpu.end = format!("if ({one}) __builtin_free({OWN}); ");
+            gpu.writer.slices = slices.all;
+        }
+        let text = begin + &gpu.statements(&[body], mode, &mut Names::new())?;
         if let Some(at) = gpu.memory.too_large() {
             let message = "this variable is too large for shared memory, in a routine that threads share";
             return Err(Complaint::new(at, message));
         }
-        let end = gpu.wait(mode);
+        let end = gpu.wait(mode) + &gpu.end;
+        gpu.writer.slices.clear();
         let memory = std::mem::take(&mut gpu.memory).shared;
         if let Some(said) = memory.described() {
             self.notes.say(range.start, said);
@@ -212,6 +244,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             uniform: HashSet::new(),
             memory: Memory::default(),
             shares: false,
+            end: String::new(),
         }
     }
 
@@ -481,19 +514,19 @@ impl<'g, 'w> Gpu<'g, 'w> {
             CXCursor_ForStmt => self.counted_loop(node, mode, names, &marker),
             CXCursor_WhileStmt => {
                 let [condition, body] = two(&children).ok_or_else(|| self.refusal(node, "this loop"))?;
-                let condition = self.agreed(condition, mode, names);
+                let condition = self.agreed(condition, mode, names)?;
                 let body = self.loop_body(body, mode, names)?;
                 Ok(format!("{marker}while ({condition}) {{ {body} }} "))
             }
             CXCursor_DoStmt => {
                 let [body, condition] = two(&children).ok_or_else(|| self.refusal(node, "this loop"))?;
                 let body = self.loop_body(body, mode, names)?;
-                let condition = self.agreed(condition, mode, names);
+                let condition = self.agreed(condition, mode, names)?;
                 Ok(format!("{marker}do {{ {body} }} while ({condition}); "))
             }
             CXCursor_SwitchStmt => {
                 let [condition, body] = two(&children).ok_or_else(|| self.refusal(node, "this `switch`"))?;
-                let condition = self.agreed_as("long", condition, mode, names);
+                let condition = self.agreed_as("long", condition, mode, names)?;
                 let before = self.since;
                 let around = std::mem::replace(&mut self.at_switch, before);
                 let body = self.statements(&[body], mode, &mut names.clone())?;
@@ -534,21 +567,26 @@ impl<'g, 'w> Gpu<'g, 'w> {
     }
 
     /// A condition as one thread has computed it, for all.
-    fn agreed(&mut self, condition: Node<'w>, mode: Levels, names: &Names) -> String {
+    fn agreed(&mut self, condition: Node<'w>, mode: Levels, names: &Names) -> Written {
         self.agreed_as("int", condition, mode, names)
     }
 
-    fn agreed_as(&mut self, ty: &str, condition: Node<'w>, mode: Levels, names: &Names) -> String {
+    fn agreed_as(&mut self, ty: &str, condition: Node<'w>, mode: Levels, names: &Names) -> Written {
         let range = range_of(condition).unwrap_or_default();
         let text = self.writer.expression(&range, names);
         if self.sizes.scope(mode) == Scope::Thread || self.is_uniform(&range, names) {
-            return text;
+            return Ok(text);
         }
+        let calls = self.calls_in(&range);
+        let (called, edits) = self.called_before(&range, &calls, mode, names)?;
+        let text = self.writer.expression_with(&range, names, edits);
         let text = if ty == "int" { format!("!!({text})") } else { text };
         let one = self.sizes.one(mode).unwrap_or("1");
         let before = if self.since == Since::All { self.wait(mode) } else { String::new() };
         let given = self.given("__acc_c", ty, mode);
-        format!("__extension__({{ {ty} __acc_c = 0; {before}if ({one}) __acc_c = {text}; {given}__acc_c; }})")
+        Ok(format!(
+            "__extension__({{ {called}{ty} __acc_c = 0; {before}if ({one}) __acc_c = {text}; {given}__acc_c; }})"
+        ))
     }
 
     /// Gives what one thread has in a variable to all.
@@ -636,7 +674,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         if rest.is_empty() || rest.len() > 2 || !condition.is_expression() {
             return self.refuse(node, "this `if`");
         }
-        let condition = self.agreed(*condition, mode, names);
+        let condition = self.agreed(*condition, mode, names)?;
         let before = self.since;
         let mut after = before;
         let mut text = format!("{marker}if ({condition}) ");
@@ -670,6 +708,9 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let [init, condition, increment] = parts[..] else { return self.refuse(node, "this loop") };
         let body = node.children().last().copied().ok_or_else(|| self.refusal(node, "this loop"))?;
         let bytes = |part: &[crate::lexer::Token]| super::directive::bytes(part);
+        if !self.calls_in(&(range.start..tokens[close].range.end)).is_empty() {
+            return self.refuse(node, "a loop whose head calls a routine");
+        }
         let mut names = names.clone();
         let declared = node.children().first().copied().filter(|first| first.kind() == CXCursor_DeclStmt);
         let mut keys: Vec<Key> = declared
@@ -792,11 +833,16 @@ impl<'g, 'w> Gpu<'g, 'w> {
         let range = self.writer.whole(node);
         let mut text = self.writer.source.marker(range.start);
         let mut inits = String::new();
-        for child in node.children() {
-            if child.kind() != CXCursor_VarDecl {
-                // Types are every thread's.
-                return Ok(text + &self.writer.plain(range, names, For::Gpus) + "\n");
-            }
+        let (variables, types): (Vec<_>, Vec<_>) =
+            node.children().into_iter().partition(|child| child.kind() == CXCursor_VarDecl);
+        if variables.is_empty() {
+            // Types are every thread's.
+            return Ok(text + &self.writer.plain(range, names, For::Gpus) + "\n");
+        }
+        for declared in types {
+            text += &self.types(declared, &variables, names);
+        }
+        for child in variables {
             let Some(variable) =
                 super::index::key_of(child).and_then(|key| self.writer.index.variable(key)).cloned()
             else {
@@ -864,11 +910,11 @@ impl<'g, 'w> Gpu<'g, 'w> {
                     }
                     continue;
                 }
-                if self.calls_routine(init) {
-                    let value = self.writer.expression(init, names);
-                    text += &self.entered(&range, mode, names, &[]);
-                    text += &format!("{name} = {value}; ");
-                    self.since = Since::All;
+                let calls = self.calls_in(init);
+                if !calls.is_empty() {
+                    let (called, edits) = self.called_before(init, &calls, mode, names)?;
+                    let value = self.writer.expression_with(init, names, edits);
+                    text += &format!("{called}{name} = {value}; ");
                     continue;
                 }
                 let value = self.writer.expression(init, names);
@@ -885,6 +931,27 @@ impl<'g, 'w> Gpu<'g, 'w> {
             text += &self.by_one(inits, mode);
         }
         Ok(text)
+    }
+
+    /// A type that is declared with variables, by itself: with a name that these have it by.
+    fn types(&mut self, declared: Node<'w>, variables: &[Node<'w>], names: &Names) -> String {
+        let text = self.writer.plain(range_of(declared).unwrap_or_default(), names, For::Gpus);
+        let is_unnamed = |variable: &&Node<'w>| unnamed_in(&variable.ty().spelling()).is_some();
+        if !variables.iter().any(|variable| is_unnamed(&variable)) {
+            return format!("{text}; ");
+        }
+        let (kind, members) = text.split_at(text.find(|letter: char| !letter.is_alphabetic()).unwrap_or(0));
+        let name = format!("{kind} {}", self.writer.fresh("t", ""));
+        for variable in variables.iter().filter(is_unnamed) {
+            let mut ty = variable.ty().spelling();
+            ty.replace_range(unnamed_in(&ty).unwrap_or_default(), &name);
+            let known =
+                super::index::key_of(*variable).and_then(|key| self.writer.index.variables.get_mut(&key));
+            if let Some(known) = known {
+                ty.trim_start_matches("const ").clone_into(&mut known.ty);
+            }
+        }
+        format!("{name}{members}; ")
     }
 
     /// Statements that construct a variable as its declaration does.
@@ -929,8 +996,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
         mode: Levels,
         names: &mut Names,
     ) -> String {
-        let is_own = |slice: &&Slice| slice.is(Purpose::Private, at, variable.key);
-        if let Some(slice) = self.writer.slices.iter().find(is_own).cloned() {
+        if let Some(slice) = self.writer.slice_of(Purpose::Private, Some(at), variable.key).cloned() {
             let mut text = String::new();
             self.slice(&slice, mode, names, &mut text);
             return text;
@@ -942,9 +1008,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
             names.insert(variable.key, name);
             return declared;
         }
-        let name = self.writer.fresh("p", &variable.name);
-        let text = format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
-        names.insert(variable.key, name);
+        let text = self.writer.own_copy(variable, names);
         self.registers.push(variable.clone());
         text
     }
@@ -1012,58 +1076,91 @@ impl<'g, 'w> Gpu<'g, 'w> {
         text + &format!("if ({one}) {{ {put} }} {barrier} {taken}{barrier} ")
     }
 
-    /// A statement that calls a routine which threads share.
+    /// The calls of routines in code that threads share: inner ones first.
+    fn calls_in(&self, range: &Range<usize>) -> Vec<Call> {
+        let is_shared = |call: &&Call| {
+            range.contains(&call.range.start)
+                && self.writer.routines.get(&call.function).is_some_and(|levels| !levels.is_empty())
+        };
+        let mut calls: Vec<Call> = self.writer.index.calls.iter().filter(is_shared).cloned().collect();
+        calls.sort_by_key(|call| call.range.end);
+        calls
+    }
+
+    /// Calls of an expression that all threads make before one of them computes it: what declares their results, and
+    /// what these stand for.
+    fn called_before(
+        &mut self,
+        range: &Range<usize>,
+        calls: &[Call],
+        mode: Levels,
+        names: &Names,
+    ) -> Result<(String, Edits), Complaint> {
+        let mut edits = Edits::new();
+        let Some(last) = calls.iter().map(|call| call.range.start).max() else {
+            return Ok((String::new(), edits));
+        };
+        let tokens = crate::lexer::tokens(&self.writer.text.as_bytes()[range.start..last]);
+        if tokens.iter().any(|token| ["&&", "||", "?"].iter().any(|sign| token.is(sign))) {
+            let message = "a routine that threads call together is called here under a condition within an expression: \
+                           this is not translated; call it in a statement of its own";
+            return Err(Complaint::new(range.start, message));
+        }
+        let mut text = self.entered(range, mode, names, &[]);
+        for call in calls {
+            let called = self.writer.edited(call.range.clone(), names, edits.clone(), For::Gpus);
+            let name = self.writer.fresh("c", "result");
+            text += &format!("__auto_type {name} = {called}; ");
+            edits.retain(|(inner, _)| !call.range.contains(&inner.start));
+            edits.push((call.range.clone(), name));
+            self.since = Since::All;
+        }
+        Ok((text, edits))
+    }
+
+    /// A statement that calls routines which threads share.
     fn call(&mut self, node: Node<'w>, mode: Levels, names: &Names) -> Written {
         let range = self.writer.whole(node);
-        let calls: Vec<_> = self
-            .writer
-            .index
-            .calls
-            .iter()
-            .filter(|call| {
-                range.contains(&call.range.start)
-                    && self.writer.routines.get(&call.function).is_some_and(|levels| !levels.is_empty())
-            })
-            .cloned()
-            .collect();
-        let [call] = &calls[..] else {
-            return self.refuse(node, "a statement with several calls of routines");
-        };
+        let mut calls = self.calls_in(&range);
+        let is_whole = |call: &Call| range_of(node).is_some_and(|inner| inner == call.range);
+        let outer = if calls.last().is_some_and(is_whole) { calls.pop() } else { None };
         let marker = self.writer.source.marker(range.start);
-        let mut text = format!("{marker}{{ {}", self.entered(&call.range, mode, names, &[]));
-        let level = self.writer.routines[&call.function];
+        let (before, edits) = self.called_before(&range, &calls, mode, names)?;
+        let Some(call) = outer else {
+            let rest = self.writer.edited(range, names, edits, For::Gpus);
+            let rest = self.by_one(rest, mode);
+            return Ok(format!("{marker}{{ {before}{rest}}}"));
+        };
+        let entered = self.entered(&call.range, mode, names, &[]);
         // A routine of lanes is called by worker 0 alone, where workers do the same.
+        let level = self.writer.routines[&call.function];
         let alone = level == Levels::VECTOR && !mode.has(Levels::WORKER) && self.sizes.workers != Some(1);
         let guard = if alone { "if (__gangway_acc_worker() == 0) " } else { "" };
-        let called = self.writer.edited(call.range.clone(), names, Vec::new(), For::Gpus);
-        let inner = range_of(node).unwrap_or_default();
+        let called = self.writer.edited(call.range, names, edits, For::Gpus);
         self.since = Since::All;
-        if inner == call.range {
-            return Ok(text + &format!("{guard}{called}; }}"));
-        }
-        let edits = vec![(call.range.clone(), "__acc_result".to_owned())];
-        let rest = self.writer.edited(range, names, edits, For::Gpus);
-        text += &format!("__auto_type __acc_result = {called}; ");
-        let rest = self.by_one(rest, mode);
-        Ok(text + &rest + "}")
+        Ok(format!("{marker}{{ {before}{entered}{guard}{called}; }}"))
     }
 
     fn returns(&mut self, node: Node<'w>, mode: Levels, names: &Names) -> Written {
         let wait = self.wait(mode);
         let range = self.writer.whole(node);
         let marker = self.writer.source.marker(range.start);
+        let end = self.end.clone();
         let Some(value) = node.children().first().copied() else {
-            return Ok(format!("{marker}{{ {wait}return; }}"));
+            return Ok(format!("{marker}{{ {wait}{end}return; }}"));
         };
         let range = range_of(value).unwrap_or_default();
-        let text = self.writer.expression(&range, names);
+        let calls = self.calls_in(&range);
+        let (called, edits) = self.called_before(&range, &calls, mode, names)?;
+        let wait = wait + &called;
+        let text = self.writer.expression_with(&range, names, edits);
         if self.is_uniform(&range, names) {
-            return Ok(format!("{marker}{{ {wait}return {text}; }}"));
+            return Ok(format!("{marker}{{ {wait}{end}return {text}; }}"));
         }
         let one = self.sizes.one(mode).unwrap_or("1");
         let given = self.given("__acc_c", &format!("__typeof__({text})"), mode);
         Ok(format!(
-            "{marker}{{ {wait}__typeof__({text}) __acc_c; if ({one}) __acc_c = {text}; {given}return __acc_c; }}"
+            "{marker}{{ {wait}__typeof__({text}) __acc_c; if ({one}) __acc_c = {text}; {given}{end}return __acc_c; }}"
         ))
     }
 
@@ -1085,9 +1182,7 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 for head in heads.iter().filter(|head| head.declared.is_none()) {
                     let key = self.writer.loop_key(head);
                     if let Some(variable) = key.and_then(|key| self.writer.index.variable(key)).cloned() {
-                        let name = self.writer.fresh("p", &variable.name);
-                        text += &format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
-                        names.insert(variable.key, name);
+                        text += &self.writer.own_copy(&variable, &mut names);
                         self.registers.push(variable);
                     }
                 }
@@ -1181,9 +1276,10 @@ impl<'g, 'w> Gpu<'g, 'w> {
                 let within = self.share(shared.without(shared.gangs()));
                 self.share(shared.gangs()).in_one_piece(&within, "__acc_k", &total)
             }
-            None if self.lanes_part(shared, iterations) => {
-                self.share(shared).head_of_lanes("__acc_k", &total)
-            }
+            None if shared.has(Levels::VECTOR) => match self.rounds(shared, iterations) {
+                Rounds::Many => self.share(shared).head("__acc_k", &total),
+                rounds => self.share(shared).head_of_lanes("__acc_k", &total, rounds == Rounds::Whole),
+            },
             _ => self.share(shared).head("__acc_k", &total),
         };
         let outer_inside =
@@ -1240,16 +1336,17 @@ impl<'g, 'w> Gpu<'g, 'w> {
         Ok(text + "} ")
     }
 
-    /// Whether the end of a loop parts lanes that share it, often enough to matter: some have done their last
-    /// iteration when others have one more to do.
-    fn lanes_part(&self, levels: Levels, iterations: Option<u64>) -> bool {
+    /// How the iterations of a loop go into rounds of the threads that share it.
+    fn rounds(&self, levels: Levels, iterations: Option<u64>) -> Rounds {
         let workers = if levels.has(Levels::WORKER) { self.sizes.workers } else { Some(1) };
         let of_a_round = self.sizes.lanes.and_then(|lanes| lanes.checked_mul(workers?));
-        levels.has(Levels::VECTOR)
-            && match (iterations, of_a_round) {
-                (Some(all), Some(round)) if round > 0 => !all.is_multiple_of(round) && all / round < ROUNDS,
-                _ => true,
-            }
+        match (iterations, of_a_round) {
+            // A single round needs no counter, of which LLVM would leave lines that are none.
+            (Some(all), Some(round)) if round > 0 && all == round => Rounds::Many,
+            (Some(all), Some(round)) if round > 0 && all.is_multiple_of(round) => Rounds::Whole,
+            (Some(all), Some(round)) if round > 0 && all / round >= ROUNDS => Rounds::Many,
+            _ => Rounds::Parted,
+        }
     }
 
     /// Which iterations are a thread's of a loop with levels.
@@ -1335,6 +1432,14 @@ impl<'g, 'w> Gpu<'g, 'w> {
              if ({single}) {{ for (unsigned __acc_w = 0; __acc_w < {count}; ++__acc_w) {{ {add} }} }} "
         )
     }
+}
+
+/// Where a type is spelt that has no name.
+fn unnamed_in(ty: &str) -> Option<Range<usize>> {
+    let place = ty.find("(unnamed ")?;
+    let kind = ["struct ", "union ", "enum "].iter().find(|kind| ty[..place].ends_with(**kind));
+    let end = place + ty[place..].find(')')? + 1;
+    Some(place - kind.map_or(0, |kind| kind.len())..end)
 }
 
 /// The body of the innermost of loops in each other.

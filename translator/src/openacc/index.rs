@@ -9,6 +9,7 @@ use std::ops::Range;
 use clang_sys::*;
 
 use crate::ast::{Node, Type};
+use crate::lexer::Token;
 
 /// A variable's declaration: the byte of its name, in the first declaration.
 pub type Key = usize;
@@ -70,6 +71,8 @@ pub struct Variable {
     /// How many pointers follow each other in it, arrays between them: two in `double **`, one in `double *[9]`.
     pub pointers: usize,
     pub is_const: bool,
+    /// The length of the array as which a parameter is declared that is a pointer.
+    pub bound: Option<Range<usize>>,
     /// A pointer whose objects are reached through it alone.
     pub is_restrict: bool,
     /// A whole number.
@@ -134,10 +137,35 @@ pub struct Index<'u> {
     pub functions: Vec<Function<'u>>,
     /// Uses of `this` that are not spelt: where, and of which length the member's name is.
     pub implicit_this: Vec<usize>,
-    /// Lambda expressions: what is in their brackets, and all of them.
-    pub lambdas: Vec<(Range<usize>, Range<usize>)>,
+    pub lambdas: Vec<Lambda>,
     /// Uses of `this` that are.
     pub this: Vec<usize>,
+}
+
+/// A lambda expression.
+#[derive(Debug)]
+pub struct Lambda {
+    pub whole: Range<usize>,
+    pub brackets: Range<usize>,
+    /// Where names stand in the brackets that mean the same variables in the expression: `[a, &b]`, and not what
+    /// another variable begins with (`[c = a]`).
+    pub captures: Vec<usize>,
+}
+
+impl Lambda {
+    fn read(whole: Range<usize>, text: &str) -> Self {
+        let tokens = crate::lexer::tokens(text[whole.clone()].as_bytes());
+        let end = crate::pragma::closing(&tokens).unwrap_or(0);
+        let items = crate::pragma::split(tokens.get(1..end).unwrap_or_default(), ",");
+        let name = |item: &&[Token]| match item {
+            [name] => Some(name.range.start),
+            [by, name] if by.is("&") => Some(name.range.start),
+            _ => None,
+        };
+        let captures = items.iter().filter_map(name).map(|at| whole.start + at).collect();
+        let brackets = whole.start..whole.start + tokens.get(end).map_or(0, |last| last.range.end);
+        Self { whole, brackets, captures }
+    }
 }
 
 /// A function with a body.
@@ -202,12 +230,21 @@ pub fn key_of(declaration: Node<'_>) -> Option<Key> {
 /// Keys of members of specialised classes: no byte of a text.
 const SPECIALISED: Key = 1 << (usize::BITS - 2);
 
-/// The specialised class of which a variable is a static member.
+/// The specialised class of which a variable is a static member, or the variable if it is of a template itself.
 fn specialisation(variable: Node<'_>) -> Option<String> {
+    if variable.kind() != CXCursor_VarDecl {
+        return None;
+    }
     let parent = variable.parent();
-    let is_member = variable.kind() == CXCursor_VarDecl
-        && matches!(parent.kind(), CXCursor_ClassDecl | CXCursor_StructDecl);
-    is_member.then(|| parent.ty().canonical().spelling()).filter(|name| name.contains('<'))
+    match parent.kind() {
+        CXCursor_ClassDecl | CXCursor_StructDecl => {
+            Some(parent.ty().canonical().spelling()).filter(|name| name.contains('<'))
+        }
+        CXCursor_TranslationUnit | CXCursor_Namespace => {
+            Some(variable.identity()).filter(|name| name.contains('>'))
+        }
+        _ => None,
+    }
 }
 
 struct Walk<'w, 'u> {
@@ -240,6 +277,7 @@ impl<'u> Walk<'_, 'u> {
             | CXCursor_StructDecl
             | CXCursor_ClassDecl
             | CXCursor_UnionDecl
+            | CXCursor_FriendDecl
             | CXCursor_ClassTemplate
             | CXCursor_ClassTemplatePartialSpecialization => {
                 for child in node.children() {
@@ -261,10 +299,7 @@ impl<'u> Walk<'_, 'u> {
             }
             CXCursor_CallExpr => self.call(node),
             CXCursor_LambdaExpr => {
-                if let Some(range) = range_of(node) {
-                    let captures = self.text[range.clone()].find(']').map_or(0, |end| end + 1);
-                    self.index.lambdas.push((range.start..range.start + captures, range));
-                }
+                self.index.lambdas.extend(range_of(node).map(|whole| Lambda::read(whole, self.text)));
             }
             CXCursor_CXXThisExpr => {
                 if let Some(place) = node.place()
@@ -273,7 +308,7 @@ impl<'u> Walk<'_, 'u> {
                     self.index.this.push(place.at);
                 }
             }
-            CXCursor_MemberRefExpr if is_implicit(node) => {
+            _ if is_implicit(node) => {
                 self.index.implicit_this.extend(range_of(node).map(|range| range.start));
             }
             kind if CONSTRUCTS.contains(&kind) => {
@@ -300,16 +335,24 @@ impl<'u> Walk<'_, 'u> {
             return;
         };
         let name = node.name();
-        let range = range.start.min(place.at)..place.at + name.len();
-        if !self.text[..range.end].ends_with(&name) {
+        let behind_name = place.at + name.len();
+        if !self.text[..behind_name].ends_with(&name) {
             return;
         }
+        // A variable of a template has its arguments.
+        let has_arguments = range.end > behind_name
+            && matches!(declaration.parent().kind(), CXCursor_TranslationUnit | CXCursor_Namespace)
+            && specialisation(declaration).is_some();
+        let end = if has_arguments { range.end } else { behind_name };
+        let arguments = self.text[behind_name..end].to_owned();
+        let range = range.start.min(place.at)..end;
         let doing = self.doing(&self.path, &range);
         let elements = self.doing_to_elements(&range);
         if !self.index.variables.contains_key(&key)
             && let Some(mut found) = variable(declaration, self.text)
         {
             found.key = key;
+            found.path += &arguments;
             self.index.variables.insert(key, found);
         }
         let found = self.index.uses.entry(range.start).or_insert(Use { range, key, doing, elements });
@@ -379,12 +422,18 @@ impl<'u> Walk<'_, 'u> {
                     return if inner.start == outer.start { Doing::Writes } else { Doing::Reads };
                 }
                 CXCursor_BinaryOperator => {
-                    let left = inner.start == outer.start;
-                    let between = self.text[inner.end..].trim_start();
-                    let assigns = left && between.starts_with('=') && !between.starts_with("==");
-                    return if assigns { Doing::Writes } else { Doing::Reads };
+                    let is_left = inner.start == outer.start;
+                    return if is_left && node.operator() == CXBinaryOperator_Assign {
+                        Doing::Writes
+                    } else {
+                        Doing::Reads
+                    };
                 }
                 CXCursor_ArraySubscriptExpr | CXCursor_ArraySectionExpr => {
+                    return Doing::Reads;
+                }
+                // In the type of another variable: nobody asks for its value.
+                CXCursor_VarDecl if node.place().is_some_and(|place| inner.end <= place.at) => {
                     return Doing::Reads;
                 }
                 CXCursor_CallExpr if inner == *range && outer.start == inner.start => return Doing::Calls,
@@ -414,10 +463,11 @@ fn is_decay(node: Node<'_>) -> bool {
 }
 
 /// Whether a member belongs to the object at `this` without saying so.
-fn is_implicit(node: Node<'_>) -> bool {
-    let is_field = node
-        .referenced()
-        .is_some_and(|field| matches!(field.kind(), CXCursor_FieldDecl | CXCursor_CXXMethod));
+pub fn is_implicit(node: Node<'_>) -> bool {
+    let is_field = node.kind() == CXCursor_MemberRefExpr
+        && node
+            .referenced()
+            .is_some_and(|field| matches!(field.kind(), CXCursor_FieldDecl | CXCursor_CXXMethod));
     is_field
         && !node.children().iter().any(|child| child.is_expression() && child.kind() != CXCursor_CXXThisExpr)
         && !node.children().iter().any(|child| {
@@ -476,6 +526,15 @@ fn rows(of: Type<'_>) -> Option<Rows> {
     Some(Rows { depth, element: element.spelling() })
 }
 
+/// What arrays and pointers consist of, and lead to, in the end.
+fn innermost(of: Type<'_>) -> Type<'_> {
+    match class(of) {
+        Class::Array => innermost(of.canonical().element()),
+        Class::Pointer => innermost(of.canonical().pointee()),
+        _ => of,
+    }
+}
+
 /// How many pointers follow each other.
 fn pointers(of: Type<'_>) -> usize {
     match class(of) {
@@ -517,7 +576,8 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
         let calls = |child: &Node<'_>| child.kind() == CXCursor_CallExpr;
         is_direct = initialiser.is_some() || class(ty) == Class::Record && node.children().iter().any(calls);
     }
-    let mut spelling = ty.spelling();
+    // Truth values are known by their own name.
+    let mut spelling = if innermost(ty).kind() == CXType_Bool { ty.canonical() } else { ty }.spelling();
     // `float *const` is a constant pointer, `const float *` is not.
     if class(ty) == Class::Pointer {
         spelling = spelling.trim_end_matches("const").trim_end().to_owned();
@@ -530,8 +590,13 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
     if is_pointer {
         spelling = format!("__typeof__(&(*(__typeof__({spelling}) *)0)[0])");
     }
+    let path = path(node, &name);
+    if has_no_name(&spelling) {
+        spelling = format!("__typeof__({path})");
+    }
     Some(Variable {
-        path: path(node, &name),
+        bound: if is_pointer { bound(&tokens, place) } else { None },
+        path,
         name,
         key,
         class: if is_pointer { Class::Pointer } else { class(ty) },
@@ -556,6 +621,22 @@ fn variable(node: Node<'_>, text: &str) -> Option<Variable> {
     })
 }
 
+/// Whether a type can be spelt by its variable alone.
+fn has_no_name(ty: &str) -> bool {
+    ty == "auto" || ["(unnamed ", "(anonymous struct", "(anonymous union"].iter().any(|no| ty.contains(no))
+}
+
+/// The length of the array as which a parameter is declared: `double a[n][m]`, `double a[static 4]`.
+fn bound(declarator: &[Token], place: usize) -> Option<Range<usize>> {
+    let open = declarator.get(1..).filter(|rest| rest.first().is_some_and(|first| first.is("[")))?;
+    let inner = &open[1..crate::pragma::closing(open)?];
+    let is_word =
+        |token: &&Token| ["static", "const", "restrict", "volatile"].iter().any(|word| token.is(word));
+    let length = &inner[inner.iter().take_while(is_word).count()..];
+    let range = super::directive::bytes(length)?;
+    Some(place + range.start..place + range.end)
+}
+
 /// A pointer.
 const POINTER: Space = Space { bytes: 8, align: 8 };
 
@@ -572,8 +653,12 @@ fn path(node: Node<'_>, name: &str) -> String {
         match around.kind() {
             CXCursor_ClassDecl | CXCursor_StructDecl => {
                 let class = around.ty().canonical().spelling();
+                // What is in no named namespace is named as if it were in the one around.
+                let class = class.replace("(anonymous namespace)::", "");
                 // It has all that is around the class, and the arguments of its template.
-                if !class.is_empty() && !class.contains('(') {
+                if !class.is_empty()
+                    && !["(unnamed", "(anonymous", "(lambda"].iter().any(|no| class.contains(no))
+                {
                     return format!("::{class}::{path}");
                 }
                 path = format!("{}::{path}", around.name());
@@ -617,6 +702,9 @@ fn numbers(ty: Type<'_>) -> Option<Vec<Member>> {
         }
         let name = field.name();
         match class(field.ty()) {
+            Class::Scalar if field.ty().kind() == CXType_Bool => {
+                found.push(Member { path: format!(".{name}"), ty: field.ty().canonical().spelling() });
+            }
             Class::Scalar => found.push(Member { path: format!(".{name}"), ty: field.ty().spelling() }),
             _ => return None,
         }

@@ -34,7 +34,7 @@ const KINDS: [(&str, &str); 24] = [
     ("host", "UPDATE_SELF"),
     ("device", "UPDATE_DEVICE"),
     ("device_resident", "CREATE"),
-    ("link", "CREATE"),
+    ("link", "LINK"),
 ];
 
 /// One list item.
@@ -110,7 +110,9 @@ pub fn read(directive: &Directive, index: &Index<'_>, text: &str) -> Result<Vec<
             flags.push("IF_PRESENT");
         }
         for tokens in list {
-            items.push(Item::read(kind, flags.clone(), tokens, index, clause.at)?);
+            let mut item = Item::read(kind, flags.clone(), tokens, index, clause.at)?;
+            item.means_array(index);
+            items.push(item);
         }
     }
     group(&mut items, index, text);
@@ -264,6 +266,17 @@ impl Item {
             group: 0,
             is_of_base: false,
         })
+    }
+
+    /// A parameter that is declared as an array means that, as with NVIDIA's compilers, and not the pointer that it is.
+    /// Where an address is asked for it is one.
+    fn means_array(&mut self, index: &Index<'_>) {
+        let bound = self.key.and_then(|key| index.variable(key)?.bound.clone());
+        let is_address =
+            matches!(self.kind, "DEVICEPTR" | "USE_DEVICE" | "PRESENT" | "NO_CREATE" | "ATTACH" | "DETACH");
+        if self.is_variable && self.sections.is_empty() && !is_address && bound.is_some() {
+            self.sections.push(Section { first: None, count: bound });
+        }
     }
 
     /// Whether it is a structure without the flexible array at its end: both have to be beside each other.

@@ -6,10 +6,10 @@
 #[allow(clippy::wildcard_imports, reason = "the kinds of nodes")]
 use clang_sys::*;
 
-use super::index::{Key, key_of, range_of};
+use super::index::{Key, is_implicit, key_of, range_of};
 use crate::ast::Node;
 
-/// A number or a pointer in an object.
+/// A number or a pointer in an object, or all of the object.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Member {
     /// The variable; `None`: it is of `this`.
@@ -17,25 +17,61 @@ pub struct Member {
     /// What stands behind the variable, or all of it.
     pub path: String,
     pub at: usize,
+    pub is_pointer: bool,
 }
 
-/// The members that code uses, each once.
+/// The object at `this`.
+pub const THIS: &str = "*this";
+
+/// The members that code uses, each once. Of `this` it is all that code uses: the object itself if it uses that in
+/// another way.
 pub fn used(code: Node<'_>) -> Vec<Member> {
     let mut found = Vec::new();
     look(code, &mut found);
     found
 }
 
+/// Where code uses a member of a variable, or of what that leads to.
+pub fn use_of(code: Node<'_>, of: Key, member: &str) -> Option<usize> {
+    if code.kind() == CXCursor_MemberRefExpr
+        && code.name() == member
+        && variable_of(code).and_then(key_of) == Some(of)
+    {
+        return range_of(code).map(|range| range.start);
+    }
+    code.children().into_iter().find_map(|child| use_of(child, of, member))
+}
+
+/// The variable of which an expression names a member, in parentheses, as an element or by its address.
+fn variable_of(node: Node<'_>) -> Option<Node<'_>> {
+    match node.kind() {
+        CXCursor_DeclRefExpr => node.referenced(),
+        CXCursor_MemberRefExpr
+        | CXCursor_UnexposedExpr
+        | CXCursor_ParenExpr
+        | CXCursor_UnaryOperator
+        | CXCursor_ArraySubscriptExpr => {
+            variable_of(node.children().into_iter().find(|child| child.is_expression())?)
+        }
+        _ => None,
+    }
+}
+
 fn look(node: Node<'_>, found: &mut Vec<Member>) {
+    let at = range_of(node).map_or(0, |range| range.start);
+    let mut add = |of, path, is_pointer| {
+        if !found.iter().any(|known| known.of == of && known.path == path) {
+            found.push(Member { of, path, at, is_pointer });
+        }
+    };
     if node.kind() == CXCursor_MemberRefExpr
         && is_simple(node)
         && let Some((of, path)) = path(node)
-        && let Some(range) = range_of(node)
     {
-        if !found.iter().any(|known| known.of == of && known.path == path) {
-            found.push(Member { of, path, at: range.start });
-        }
-        return;
+        return add(of, path, node.ty().kind() == CXType_Pointer);
+    }
+    if node.kind() == CXCursor_CXXThisExpr || is_implicit(node) {
+        add(None, THIS.to_owned(), false);
     }
     node.children().into_iter().for_each(|child| look(child, found));
 }

@@ -4,10 +4,10 @@
 //! no runtime call. Its text stands there twice, for GPUs and for processors. On GPUs a gang is a block of
 //! (lanes, workers) threads, and the text says which of them do what. The steps:
 //!
-//! 1. [`source`] preprocesses the file, and [`directive`] reads its directives; [`kernels`] writes out what
+//! 1. [`source`] preprocesses the file ([`variants`]: what libclang is not shown of it), and [`directive`] reads its directives; [`kernels`] writes out what
 //!    `kernels` says of its loops.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
-//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`]), and [`nest`]
+//! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`], [`left`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
 //! 4. [`region`] decides how each variable reaches the device ([`extent`]: what of a pointer's data), [`items`] what
 //!    data clauses say of it ([`sections`]; [`members`]: what is used of objects that they do not name), [`rows`] what becomes of arrays whose rows have no length that is known.
@@ -33,6 +33,7 @@ mod items;
 mod kernels;
 mod lambdas;
 mod layout;
+mod left;
 mod loops;
 mod members;
 mod mode;
@@ -49,6 +50,7 @@ mod share;
 mod slab;
 mod slice;
 mod source;
+mod variants;
 mod writer;
 
 use std::path::Path;
@@ -90,7 +92,8 @@ pub fn translate(
 ) -> std::result::Result<Option<Result>, Error> {
     let parsed = parsing(request);
     let parse = |source: &Source| {
-        let unsaved = [crate::ast::Unsaved { file: request.file, text: source.text.as_bytes() }];
+        let text = variants::hidden(&source.text);
+        let unsaved = [crate::ast::Unsaved { file: request.file, text: text.as_bytes() }];
         Unit::parse(&parsed, &unsaved)
     };
     let compiler = request.arguments.first().map_or(&[][..], Vec::as_slice);
@@ -146,12 +149,15 @@ fn parsing(request: &Request<'_>) -> Vec<Vec<u8>> {
             }
             b"-MD" | b"-MMD" | b"-MP" => {}
             word if word.starts_with(b"-D") || word.starts_with(b"-U") => {}
+            // What stands in OpenMP's constructs libclang shows nobody.
+            word if word.starts_with(b"-fopenmp") => {}
             word => arguments.push(word.to_vec()),
         }
     }
     arguments.insert(1, b"-fopenacc".to_vec());
     // The preprocessor's lines are not the user's: `-pedantic` has nothing to say of them.
     arguments.push(b"-Wno-gnu-line-marker".to_vec());
+    arguments.push(b"-Wno-source-uses-openmp".to_vec());
     // Notes say what `cache` does. clang warns of the variables of loops, which section 2.10 allows.
     arguments.push(b"-Wno-openacc-cache-var-inside-loop".to_vec());
     arguments

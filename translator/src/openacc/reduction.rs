@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::directive::{Directive, bytes};
-use super::index::{Class, Key, Member, Variable};
+use super::index::{Class, Member, Variable};
 use super::items::{Item, with_whole_names};
 use super::room;
 use super::sections::Section;
@@ -51,7 +51,12 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
                 Complaint::new(clause.at, message)
             };
             let key = writer.index.uses_in(&range).next().map(|found| found.key);
-            let key = key.or_else(|| named(writer, directive, &item[0].text));
+            // clang says nothing of what a clause names that it takes for an error.
+            let key = key.or_else(|| {
+                let body = writer.whole(writer.statement(directive).ok()?);
+                let used = writer.variable_named(&item[0].text, &body);
+                used.filter(|key| *key < directive.range.start)
+            });
             let variable = key.and_then(|key| writer.index.variable(key)).cloned();
             let variable = variable.ok_or_else(|| refuse("which is no variable"))?;
             let read = Item::read("COPY", Vec::new(), item, &writer.index, clause.at)?;
@@ -72,9 +77,8 @@ pub fn read(writer: &Writer<'_>, directive: &Directive) -> Result<Vec<Reduction>
                 _ => {}
             }
             if !found.iter().any(|known: &Reduction| known.variable.key == variable.key) {
-                let is_own =
-                    |slice: &&Slice| slice.is(Purpose::Reduction, directive.range.start, variable.key);
-                let slice = writer.slices.iter().find(is_own).cloned();
+                let at = Some(directive.range.start);
+                let slice = writer.slice_of(Purpose::Reduction, at, variable.key).cloned();
                 let part = if is_slice { Ok(None) } else { part(writer, &read) };
                 let part = part.map_err(|()| refuse("of a section that begins at no number"))?;
                 let one = Reduction { variable, operator, slice, part };
@@ -116,13 +120,11 @@ fn part(writer: &Writer<'_>, item: &Item) -> Result<Option<[u64; 2]>, ()> {
     if item.sections.iter().all(|section| first(section) == Some(0)) { Ok(None) } else { Err(()) }
 }
 
-/// A variable of around that a construct uses, by its name: clang says nothing of what a clause names that it takes
-/// for an error.
-fn named(writer: &Writer<'_>, directive: &Directive, name: &str) -> Option<Key> {
-    let at = directive.range.start;
-    let body = writer.whole(writer.statement(directive).ok()?);
-    let uses = writer.index.uses_in(&body).map(|found| found.key).filter(|key| *key < at);
-    uses.filter(|key| writer.index.variable(*key).is_some_and(|variable| variable.name == name)).max()
+/// Types of which devices have the greater and the lesser in one operation.
+const WHOLE: [&str; 6] = ["int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long"];
+
+fn is_truth(ty: &str) -> bool {
+    matches!(ty, "_Bool" | "bool")
 }
 
 fn is_complex(ty: &str) -> bool {
@@ -254,10 +256,15 @@ impl Reduction {
 
     /// Whether there is an atomic operation for it.
     fn is_atomic(&self, ty: &str) -> bool {
+        self.operator == Operator::Add || !is_complex(ty)
+    }
+
+    /// What the operator does to bits of which each is a truth value.
+    const fn of_bits(&self) -> &'static str {
         match self.operator {
-            Operator::Add if is_complex(ty) => true,
-            Operator::LogicalAnd | Operator::LogicalOr => !is_complex(ty),
-            _ => !is_complex(ty) && !matches!(ty, "_Bool" | "bool"),
+            Operator::Add | Operator::Max | Operator::Or | Operator::LogicalOr => "|",
+            Operator::Multiply | Operator::Min | Operator::And | Operator::LogicalAnd => "&",
+            Operator::Xor => "^",
         }
     }
 
@@ -269,18 +276,26 @@ impl Reduction {
                 Operator::Add if is_complex(ty) => ["__real__", "__imag__"]
                     .map(|part| format!("\n#pragma omp atomic update\n{part} {into} += {part} {value};\n"))
                     .concat(),
-                // clang-22 makes no atomic operation of truth values but those of logic.
+                // clang-22 makes no atomic operation of truth values, which are bytes of 0 or 1.
+                _ if is_truth(ty) => format!(
+                    "\n#pragma omp atomic update\n*(unsigned char *)&{into} {}= (unsigned char){value};\n",
+                    self.of_bits()
+                ),
                 Operator::LogicalAnd | Operator::LogicalOr if !is_complex(ty) => {
                     self.add_truth(&into, &value)
                 }
                 _ if !self.is_atomic(ty) => {
                     format!("__gangway_acc_alone({})", self.add(&into, &value))
                 }
-                Operator::Max => {
-                    format!("\n#pragma omp atomic compare\nif ({into} < {value}) {{ {into} = {value}; }}\n")
-                }
-                Operator::Min => {
-                    format!("\n#pragma omp atomic compare\nif ({into} > {value}) {{ {into} = {value}; }}\n")
+                Operator::Max | Operator::Min => {
+                    let sign = if self.operator == Operator::Max { "<" } else { ">" };
+                    match WHOLE.contains(&ty) {
+                        true => format!(
+                            "\n#pragma omp atomic compare\nif ({into} {sign} {value}) {{ {into} = {value}; }}\n"
+                        ),
+                        // LLVM would read others without an atomic operation first.
+                        false => format!("__gangway_acc_replace_if({into}, {sign}, {value})"),
+                    }
                 }
                 _ => format!("\n#pragma omp atomic update\n{into} = {};\n", self.combined(&into, &value)),
             }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::directive::{Clause, Directive, Name, bytes};
 use super::extent::Extent;
 use super::header;
-use super::index::{Class, Doing, Key, Rows, Use, Variable, range_of};
+use super::index::{Class, Doing, Key, Rows, Variable, range_of};
 use super::items::{self, Item};
 use super::members;
 use super::mode::{self, Sizes, WARP};
@@ -14,7 +14,7 @@ use super::nest::{self, Assigned, Iterations, Levels};
 use super::reduction::{self, Reduction};
 use super::room::{self, Slices};
 use super::rows;
-use super::slice::{Purpose, Slice};
+use super::slice::Purpose;
 use super::writer::{Names, THIS, Writer};
 use crate::ast::Node;
 use crate::error::Complaint;
@@ -42,6 +42,8 @@ pub struct Region<'r, 'w> {
     /// What each gang has of its own.
     pub private: Vec<Variable>,
     pub reductions: Vec<Reduction>,
+    /// What each thread has of its own, without a value of around: code writes it first.
+    pub unset: Vec<Variable>,
     /// Where the construct's names lead to.
     pub names: Names,
 }
@@ -138,14 +140,12 @@ impl<'w> Writer<'w> {
             let pointers = self.pointers.iter().map(|pointer| format!("*{pointer}"));
             found.items.extend(pointers.map(|spelled| implicit("UPDATE_DEVICE", body.start, None, spelled)));
         }
-        let room = match self.slices(directive, &body, &assigned, names, [&workers, &lanes])? {
+        let room = match self.slices(Some(directive), &body, &assigned, names, [&workers, &lanes])? {
             None => String::new(),
             Some(slices) => found.make_room(self, slices, directive.range.start),
         };
         for one in &mut gangs_reduced {
-            let key = one.variable.key;
-            let is_own = |slice: &&Slice| slice.purpose == Purpose::Reduction && slice.key == key;
-            one.slice = self.slices.iter().find(is_own).cloned();
+            one.slice = self.slice_of(Purpose::Reduction, None, one.variable.key).cloned();
         }
         let (declared, count) = self.items(&found.items, names)?;
         let before = std::mem::take(&mut found.before);
@@ -158,6 +158,7 @@ impl<'w> Writer<'w> {
             sizes,
             private,
             reductions: gangs_reduced,
+            unset: std::mem::take(&mut found.unset),
             names: std::mem::take(&mut found.names),
         };
         let mut for_gpus = self.for_gpus(&region)?;
@@ -505,7 +506,9 @@ impl<'w> Writer<'w> {
                 directive.name == Name::Declare
                     && directive.clauses.iter().any(|clause| {
                         let tokens = clause.tokens.as_deref().unwrap_or_default();
-                        clause.name != "deviceptr" && tokens.iter().any(|token| token.text == variable.name)
+                        clause.name != "deviceptr"
+                            && tokens.iter().any(|token| token.text == variable.name)
+                            && (clause.name != "link" || self.is_used_in_routines(&variable.name))
                     })
             })
     }
@@ -577,12 +580,9 @@ impl<'w> Writer<'w> {
             self.bind(&variable, is_pointee, at, &mut reaching, outer);
         }
         for variable in captured {
-            reaching.items.extend(self.flexible(variable, &explicit, body, outer)?);
+            reaching.items.extend(self.flexible(variable, &explicit, directive, outer)?);
         }
         let mut objects = Vec::new();
-        if needs_this && explicit.iter().all(|item| item.key.is_some()) {
-            objects.push((None, String::new()));
-        }
         for variable in captured {
             if reaching.bound.contains(&variable.key) {
                 continue;
@@ -618,12 +618,16 @@ impl<'w> Writer<'w> {
             }
             let is_copied = is_reduced
                 || self.visible.contains(&variable.key)
-                // A scalar of `kernels` comes back (section 2.5.3).
-                || directive.name == Name::Kernels && !variable.is_const && self.is_written(variable, body);
+                || directive.name == Name::Kernels
+                    && !variable.is_const
+                    && self.is_written(variable, body)
+                    && self.is_needed_behind(variable, body);
             // A pointer that a data construct around has on the device, and not what it leads to.
             let is_itself = self.visible_pointers.contains(&variable.key) && self.is_written(variable, body);
             let by_value = !is_copied && matches!(variable.class, Class::Scalar | Class::Dependent);
-            if by_value {
+            if by_value && self.is_unset(variable, body) {
+                reaching.unset.push(variable.clone());
+            } else if by_value {
                 reaching.before += &self.no_object(variable, body);
                 self.by_value(variable, body, &mut reaching, host_name(variable, outer))?;
             } else if variable.class == Class::Pointer && !is_reduced && !is_itself {
@@ -668,15 +672,36 @@ impl<'w> Writer<'w> {
                 self.bind(variable, false, at, &mut reaching, outer);
             }
         }
-        if !objects.is_empty() {
+        if needs_this || !objects.is_empty() {
             let used = members::used(self.statement(directive)?);
             let of_objects = used.into_iter().filter_map(|member| {
+                if member.of.is_none() {
+                    return Some(used_of_this(&member));
+                }
                 let (_, object) = objects.iter().find(|(key, _)| *key == member.of)?;
                 Some(implicit("PRESENT", member.at, None, format!("{object}{}", member.path)))
             });
             reaching.items.extend(of_objects);
         }
         Ok(reaching)
+    }
+
+    /// Whether what `kernels` leaves in a variable may be read behind it: a scalar comes back then (section 2.5.3).
+    /// Others are each thread's, as nobody sees the difference.
+    pub fn is_needed_behind(&self, variable: &Variable, body: &Range<usize>) -> bool {
+        variable.class != Class::Scalar
+            || variable.is_static
+            || variable.is_reference
+            || self.flow(variable.key, body.start).is_none_or(|flow| flow.is_read_behind(body))
+    }
+
+    /// Whether a construct writes a number of around before it reads it.
+    fn is_unset(&self, variable: &Variable, body: &Range<usize>) -> bool {
+        variable.class == Class::Scalar
+            && !variable.is_static
+            && !variable.is_reference
+            && self.is_written(variable, body)
+            && self.flow(variable.key, body.start).is_some_and(|flow| flow.is_written_first(body))
     }
 
     /// In a template nobody knows yet whether a variable is an object, which would come back if no clause names it
@@ -728,27 +753,24 @@ impl<'w> Writer<'w> {
         &self,
         variable: &Variable,
         explicit: &[Item],
-        body: &Range<usize>,
+        directive: &Directive,
         outer: &Names,
     ) -> Result<Option<Item>, Complaint> {
         let Some(member) = &variable.flexible else { return Ok(None) };
-        let is_used = |found: &Use| {
-            let rest = tokens(self.text[found.range.end..body.end].lines().next().unwrap_or("").as_bytes());
-            let by = if variable.class == Class::Pointer { "->" } else { "." };
-            found.key == variable.key && rest.len() > 1 && rest[0].is(by) && rest[1].is(member)
+        let Some(at) = members::use_of(self.statement(directive)?, variable.key, member) else {
+            return Ok(None);
         };
-        let Some(found) = self.index.uses_in(body).find(|found| is_used(found)) else { return Ok(None) };
         let name = host_name(variable, outer);
         if variable.class != Class::Pointer {
             let message = format!(
                 "`{}.{member}` is a flexible array, which no data clause brings to a device with the variable: use a pointer to it",
                 variable.name
             );
-            return Err(Complaint::new(found.range.start, message));
+            return Err(Complaint::new(at, message));
         }
         let mut of_it = explicit.iter().filter(|item| item.key == Some(variable.key));
         let brings = |item: &Item| matches!(item.kind, "COPY" | "COPYIN" | "COPYOUT" | "CREATE");
-        let mut item = implicit("FLEXIBLE", found.range.start, Some(variable), format!("{name}->{member}"));
+        let mut item = implicit("FLEXIBLE", at, Some(variable), format!("{name}->{member}"));
         if !of_it.clone().any(|item| item.is_variable && brings(item)) || of_it.any(|item| !item.is_variable)
         {
             item.flags.push("IF_PRESENT");
@@ -933,6 +955,15 @@ fn implicit(kind: &'static str, at: usize, variable: Option<&Variable>, spelled:
     }
 }
 
+/// What a construct uses of the object at `this`, which is put together on the device if a part of it is there, and
+/// this is not.
+fn used_of_this(member: &members::Member) -> Item {
+    let mut item = implicit("USED", member.at, None, format!("&({})", member.path));
+    let own = if member.is_pointer { format!("(void **)&({})", member.path) } else { "0".to_owned() };
+    item.room = Some([format!("sizeof({})", member.path), own]);
+    item
+}
+
 /// What a construct's variables need before and in it.
 #[derive(Default)]
 struct Reaching {
@@ -941,6 +972,7 @@ struct Reaching {
     items: Vec<Item>,
     declarations: Vec<String>,
     first_private: Vec<String>,
+    unset: Vec<Variable>,
     names: Names,
     bound: Vec<Key>,
 }
@@ -955,9 +987,9 @@ impl Reaching {
     }
 
     /// Room for copies whose length is known when the program runs: what declares it.
-    fn make_room(&mut self, writer: &mut Writer<'_>, slices: Slices, at: usize) -> String {
+    fn make_room(&mut self, writer: &mut Writer<'_>, mut slices: Slices, at: usize) -> String {
         let mut memory = implicit("CREATE", at, None, room::ROOM.to_owned());
-        memory.room = Some([slices.total, "0".to_owned()]);
+        memory.room = Some([slices.make_room(), "0".to_owned()]);
         let place = self.items.len();
         self.items.push(memory);
         self.declare(room::ROOM_ON_DEVICE, room::ROOM, place);

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::directive::Directive;
-use super::index::{Class, Variable};
+use super::index::{Class, Key, Variable};
 use super::items::Item;
 use super::nest::{Assigned, Levels};
 use super::sections::Section;
@@ -15,13 +15,26 @@ use crate::error::Complaint;
 /// What a construct with such copies needs.
 pub struct Slices {
     pub all: Vec<Slice>,
-    /// The declarations of the numbers, and of the memory.
+    /// The declarations of the numbers.
     pub declared: String,
     /// All names of these.
     pub names: Vec<String>,
-    /// Bytes of the memory.
-    pub total: String,
 }
+
+impl Slices {
+    /// Declares memory for all gangs of a construct, of which each takes a part; how many bytes it has.
+    pub fn make_room(&mut self) -> String {
+        self.declared += &format!(
+            "const unsigned __acc_parts = __gangway_acc_parts({OWN_BYTES}); \
+             char *{ROOM} = (char *)__gangway_acc_room({OWN_BYTES} * __acc_parts); "
+        );
+        self.names.push("__acc_parts".to_owned());
+        format!("{OWN_BYTES} * __acc_parts")
+    }
+}
+
+/// How many bytes a gang needs, or a routine that threads call.
+pub const OWN_BYTES: &str = "__acc_own_bytes";
 
 /// The name of the memory's address, which the device knows nothing of, and of what stands for it there.
 pub const ROOM: &str = "__acc_room";
@@ -90,10 +103,11 @@ impl Writer<'_> {
         self.source.directives.iter().filter(|one| one.is_loop && body.contains(&one.range.start))
     }
 
-    /// Such copies in a routine, for which nobody has made room.
-    pub fn check_no_slices(&self, directive: &Directive) -> Result<(), Complaint> {
+    /// Such copies in a routine, which has memory for those that are put together by threads of one gang.
+    pub fn check_slices(&self, directive: &Directive, levels: Levels) -> Result<(), Complaint> {
         for purpose in [Purpose::Private, Purpose::Reduction] {
-            if let Some((_, item, _)) = self.sections(directive, purpose)?.first() {
+            let is_there = purpose == Purpose::Reduction && !levels.has_gangs();
+            if let Some((_, item, _)) = self.sections(directive, purpose)?.first().filter(|_| !is_there) {
                 let message = "a private copy whose length is known when the program runs is not translated in a routine";
                 return Err(Complaint::new(item.at, message));
             }
@@ -101,17 +115,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The copies of a construct and of the loops in it. `workers` and `lanes` are the most that there are.
+    /// The copies of a construct, or of none in a routine, and of the loops in it. `workers` and `lanes` are the most that
+    /// there are.
     pub fn slices(
         &mut self,
-        directive: &Directive,
+        construct: Option<&Directive>,
         body: &Range<usize>,
         assigned: &Assigned,
         names: &Names,
         [workers, lanes]: [&str; 2],
     ) -> Result<Option<Slices>, Complaint> {
         let mut asked = Vec::new();
-        for one in [directive].into_iter().chain(self.loops_in(body)) {
+        for one in construct.into_iter().chain(self.loops_in(body)) {
             for purpose in Purpose::ALL {
                 for found in self.sections(one, purpose)? {
                     asked.push((one.range.start, purpose, found));
@@ -162,14 +177,17 @@ impl Writer<'_> {
             passed.extend([low.clone(), length.clone(), bytes.clone(), offset.clone()]);
             all.push(Slice { key: variable.key, at, purpose, object, low, length, bytes, offset });
         }
-        declared += &format!(
-            "const unsigned long __acc_own_bytes = {end}; \
-             const unsigned __acc_parts = __gangway_acc_parts(__acc_own_bytes); \
-             char *{ROOM} = (char *)__gangway_acc_room(__acc_own_bytes * __acc_parts); "
-        );
-        passed.extend(["__acc_own_bytes".to_owned(), "__acc_parts".to_owned()]);
-        let total = "__acc_own_bytes * __acc_parts".to_owned();
-        Ok(Some(Slices { all, declared, names: passed, total }))
+        declared += &format!("const unsigned long {OWN_BYTES} = {end}; ");
+        passed.push(OWN_BYTES.to_owned());
+        Ok(Some(Slices { all, declared, names: passed }))
+    }
+
+    /// The copy that a clause asks for a variable: of the directive at a byte, or of any.
+    pub fn slice_of(&self, purpose: Purpose, at: Option<usize>, key: Key) -> Option<&Slice> {
+        let is_asked = |slice: &&Slice| {
+            slice.purpose == purpose && slice.key == key && at.is_none_or(|at| slice.at == at)
+        };
+        self.slices.iter().find(is_asked)
     }
 
     /// The levels of a loop and of those around it.
@@ -190,7 +208,7 @@ pub fn around(text: &str, one: &str, writer: &mut Writer<'_>) -> String {
         "static unsigned {taken}[__GANGWAY_ACC_PARTS]; static __gangway_acc_shared unsigned {own}; \
          if ({one}) *__gangway_acc_seen_by_all(&{own}) = __gangway_acc_take({taken}, __acc_parts); \
          __gangway_acc_gang_barrier(); \
-         char *const {OWN} = {ROOM_ON_DEVICE} + *__gangway_acc_seen_by_all(&{own}) * __acc_own_bytes; \
+         char *const {OWN} = {ROOM_ON_DEVICE} + *__gangway_acc_seen_by_all(&{own}) * {OWN_BYTES}; \
          {{ {text} }} \
          __gangway_acc_gang_barrier(); \
          if ({one}) __gangway_acc_leave({taken}, *__gangway_acc_seen_by_all(&{own}));"

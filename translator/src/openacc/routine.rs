@@ -145,7 +145,7 @@ impl<'w> Writer<'w> {
         let range = range_of(body)?;
         let mut loops =
             self.source.directives.iter().filter(|one| one.is_loop && range.contains(&one.range.start));
-        if let Some(complaint) = loops.find_map(|one| self.check_no_slices(one).err()) {
+        if let Some(complaint) = loops.find_map(|one| self.check_slices(one, levels).err()) {
             self.complaints.push(complaint);
             return None;
         }

@@ -44,29 +44,24 @@ impl Share {
             if self.stride == "1" { count.to_owned() } else { format!("{} * {count}", self.stride) };
     }
 
-    /// The head of the loop over these iterations.
+    /// The head of the loop over these iterations, for the threads of a gang. There are at most 1,024 of them, so
+    /// that counters of 32 bits stay far from their limit.
     pub fn head(&self, counter: &str, Total { text, is_narrow }: &Total) -> String {
         let Self { first, stride } = self;
-        if !is_narrow {
-            return format!("for (long {counter} = {first}; {counter} < {text}; {counter} += {stride})");
-        }
-        // Neither is more than there are iterations, so that their sum is of 32 bits.
-        let most = |value: &str| format!("__gangway_acc_most({value}, {text})");
-        format!(
-            "for (unsigned {counter} = {}, {counter}_d = {}; {counter} < {text}; {counter} += {counter}_d)",
-            most(first),
-            most(stride)
-        )
+        let ty = if *is_narrow { "unsigned" } else { "long" };
+        format!("for ({ty} {counter} = {first}; {counter} < {text}; {counter} += {stride})")
     }
 
     /// The same where lanes share the iterations. All go round as often, so that the lanes of a warp part only
-    /// in what they do the last time.
-    pub fn head_of_lanes(&self, counter: &str, Total { text, is_narrow }: &Total) -> String {
+    /// in what they do the last time, if they do: `whole` are rounds in which each has an iteration. How many
+    /// rounds there are does not depend on the thread, so that compilers may unroll them.
+    pub fn head_of_lanes(&self, counter: &str, Total { text, is_narrow }: &Total, whole: bool) -> String {
         let Self { first, stride } = self;
         let ty = if *is_narrow { "unsigned" } else { "long" };
+        let is_there = if whole { String::new() } else { format!(" if ({counter} < {text})") };
         format!(
-            "for ({ty} __acc_q = 0, {counter}; {counter} = __acc_q + {first}, __acc_q < {text}; __acc_q += {stride}) \
-             if ({counter} < {text})"
+            "for ({ty} __acc_q = 0, {counter}; {counter} = __acc_q + {first}, __acc_q < {text}; \
+             __acc_q += {stride}){is_there}"
         )
     }
 

@@ -51,11 +51,6 @@ pub struct Slice {
 pub const OWN: &str = "__acc_own_room";
 
 impl Slice {
-    /// Whether it is what a clause of the directive at a byte asks for a variable.
-    pub fn is(&self, purpose: Purpose, at: usize, key: Key) -> bool {
-        self.purpose == purpose && self.at == at && self.key == key
-    }
-
     /// The declaration of a thread's copy on a GPU, under a name.
     pub fn on_gpu(&self, name: &str, mode: Levels) -> String {
         let Self { object, low, bytes, offset, .. } = self;

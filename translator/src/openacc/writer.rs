@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::directive::{Directive, Name};
-use super::index::{Index, Key, Use, range_of};
+use super::index::{Index, Key, Lambda, Use, Variable, range_of};
 use super::lambdas;
+use super::left::{Flow, Flows};
 use super::nest::{self, Independent, Levels, Reason};
 use super::notes::Notes;
 use super::rows::{self, Copied};
@@ -56,6 +58,8 @@ pub struct Writer<'w> {
     pub copies: HashMap<String, Copied>,
     /// Copies of the construct that is written whose length is known when the program runs.
     pub slices: Vec<Slice>,
+    /// What functions do with variables.
+    flows: Flows<'w>,
     counter: usize,
 }
 
@@ -97,12 +101,18 @@ impl<'w> Writer<'w> {
             elements: HashMap::new(),
             copies: HashMap::new(),
             slices: Vec::new(),
+            flows: Flows::default(),
             counter: 0,
         };
         writer.find_routines(unit.root());
         writer.exposed = writer.exposed(identity);
         writer.exposed.extend(lambdas::inline(&writer.index, writer.text));
         writer
+    }
+
+    /// What the function around a byte does with a variable.
+    pub fn flow(&self, key: Key, at: usize) -> Option<Rc<Flow<'w>>> {
+        self.flows.around(at, key, &self.index)
     }
 
     /// The whole file.
@@ -123,6 +133,14 @@ impl<'w> Writer<'w> {
         let of: String =
             of.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
         format!("__acc_{stem}{}_{of}", self.counter)
+    }
+
+    /// A variable's copy that begins with nothing: its declaration. Names lead to it from then on.
+    pub fn own_copy(&mut self, variable: &Variable, names: &mut Names) -> String {
+        let name = self.fresh("p", &variable.name);
+        let text = format!("__typeof__({}) {name}; (void){name}; ", variable.ty);
+        names.insert(variable.key, name);
+        text
     }
 
     /// Text for the host, with its directives translated.
@@ -230,23 +248,36 @@ impl<'w> Writer<'w> {
         text
     }
 
-    /// A variable that a lambda expression names in its brackets: it has its name in there, with the value of what stands
-    /// for it here. `None`: it is none such.
+    /// A variable that a lambda expression captures under its name: it has that name in there, with the value of what
+    /// stands for it here. `None`: it is none such.
     fn capture(&self, found: &Use, names: &Names) -> Option<Option<(Range<usize>, String)>> {
         let here = names.get(&found.key)?;
-        let inside = |(_, all): &&(Range<usize>, Range<usize>)| all.contains(&found.range.start);
-        self.index.lambdas.iter().filter(inside).find_map(|(brackets, _)| {
-            if brackets.contains(&found.range.start) {
+        let at = found.range.start;
+        let inside = |lambda: &&Lambda| lambda.whole.contains(&at);
+        self.index.lambdas.iter().filter(inside).find_map(|lambda| {
+            if lambda.captures.contains(&at) {
                 let name = &self.text[found.range.clone()];
                 return Some(Some((found.range.clone(), format!("{name} = {here}"))));
             }
-            self.index.uses_in(brackets).any(|named| named.key == found.key).then_some(None)
+            let mut captured = lambda.captures.iter().filter_map(|place| self.index.uses.get(place));
+            let is_inside = !lambda.brackets.contains(&at) && captured.any(|named| named.key == found.key);
+            is_inside.then_some(None)
         })
     }
 
     /// An expression of the user's, in one line.
     pub fn expression(&self, range: &Range<usize>, names: &Names) -> String {
-        let text = self.edited(range.clone(), names, Vec::new(), For::Host);
+        self.expression_with(range, names, Vec::new())
+    }
+
+    /// The same with other parts replaced as well.
+    pub fn expression_with(
+        &self,
+        range: &Range<usize>,
+        names: &Names,
+        edits: Vec<(Range<usize>, String)>,
+    ) -> String {
+        let text = self.edited(range.clone(), names, edits, For::Host);
         let lines = text.lines().filter(|line| !line.starts_with("# "));
         lines.collect::<Vec<_>>().join(" ").trim().to_owned()
     }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use crate::frame::Frame;
 use crate::grants::Grants;
+use crate::lines::Lines;
 use crate::windows::Windows;
 
 /// Lanes of a warp.
@@ -132,6 +133,8 @@ pub struct Warp {
     /// Check mode: what it may access, until this counts on.
     pub(crate) freed: *const AtomicU64,
     pub(crate) grants: Grants,
+    /// Race check: what it has accessed and not told of.
+    pub(crate) lines: Lines,
 }
 
 /// What lanes wait for that are parked. Compiled code does not look at it.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gangway_interpreter::FaultKind;
 use gangway_ptx::Module;
-use gangway_races::{Past, Transfer};
+use gangway_races::{Host, HostAccess, Origin, Past, Transfer};
 
 use crate::device::Device;
 use crate::fault::{Fault, Place};
@@ -108,6 +108,8 @@ pub struct Engine {
     interpreter: Interpreter,
     /// Where accesses are watched.
     races: Option<Arc<gangway_races::Device>>,
+    /// The same, of the program itself.
+    host: Option<Host>,
     /// Where they are noted.
     accesses: Option<Arc<Accesses>>,
     pool: Pool,
@@ -123,6 +125,7 @@ impl Engine {
         let device = Device::new(options.device, checks.memory || watch, watch, options.heap);
         let device = Arc::new(device.with_init(checks.init));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
+        let host = races.as_ref().map(Host::new);
         let accesses = checks.map.then(Arc::default);
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
@@ -132,6 +135,7 @@ impl Engine {
             stack,
             interpreter: Interpreter::default(),
             races,
+            host,
             accesses,
             pool,
             at_once: AtOnce::default(),
@@ -228,10 +232,37 @@ impl Engine {
     }
 
     /// Memory is about to be copied or filled, by something that comes after `past`: races with kernels are told.
-    pub fn transfer(&self, what: &'static str, accesses: &[Transfer], past: Option<Arc<dyn Past>>) {
-        for finding in self.races.iter().flat_map(|device| device.transfer(what, accesses, past.clone())) {
-            (self.options.listeners.tell)(told_race(&finding, self.options.listeners.name));
+    pub fn transfer(&self, origin: &Origin, accesses: &[Transfer], past: Option<Arc<dyn Past>>) {
+        let found = self.races.iter().flat_map(|device| device.transfer(origin, accesses, past.clone()));
+        found.for_each(|finding| self.tell_race(&finding));
+    }
+
+    /// The program accesses memory that devices use as well: as [`Host::accesses`], and the races are told.
+    pub fn program_accesses(
+        &self,
+        access: &HostAccess,
+        moment: (u64, u64),
+        past: impl FnOnce() -> Arc<dyn Past>,
+    ) {
+        if let Some(host) = &self.host {
+            host.accesses(access, moment, past).iter().for_each(|finding| self.tell_race(finding));
         }
+    }
+
+    /// The program does nothing more: its last races are told.
+    pub fn program_ends(&self) {
+        if let Some(host) = &self.host {
+            host.found().iter().for_each(|finding| self.tell_race(finding));
+        }
+    }
+
+    fn tell_race(&self, finding: &gangway_races::Finding) {
+        (self.options.listeners.tell)(told_race(finding, self.options.listeners));
+    }
+
+    /// Memory of the host is given back: what was done there has nothing to do with what comes.
+    pub fn forget_host(&self, address: u64, size: u64) {
+        self.races.iter().for_each(|device| device.forget_host(address, size));
     }
 
     /// Memory is new: what was done there before has nothing to do with what comes.

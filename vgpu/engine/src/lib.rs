@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `windows` | memory of the host that a warp remembers |
 //! | `grants` | check mode: memory that a kernel may use, as a warp remembers it |
+//! | `lines` | race check: words that a warp has accessed and not told of yet |
 //! | `frame` | the frame of a function that runs under a mask |
 //! | [`abi`] | what compiled code and the engine agree on: the state of a warp |
 //! | `code` | what the compiler hands over |
@@ -52,6 +53,7 @@ mod grants;
 pub mod guard;
 pub mod init;
 mod launch;
+mod lines;
 mod load;
 pub mod lower;
 mod output;
@@ -67,7 +69,7 @@ pub use engine::{Checks, Engine, Execution, Options, Races};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
 pub use functions::CodeCache;
-pub use gangway_races::{Past, Transfer};
+pub use gangway_races::{HostAccess, Origin, Past, Transfer};
 pub use launch::KernelLaunch;
 pub use load::{Kernel, LoadError, Parameter};
 pub use program::{Global, KernelId, Program};

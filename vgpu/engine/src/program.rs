@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gangway_device_memory::{AllocationKind, Error};
-use gangway_ptx::{Function, Linkage, Module, StateSpace, Variable};
+use gangway_ptx::{Function, Linkage, Module, StateSpace};
 use rustc_hash::FxHashMap;
 
 use crate::device::{Device, Held, function_address};
 use crate::functions::{CodeCache, Functions, Provided, Source};
 use crate::init::{self, Init};
-use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places};
+use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places, Reach};
 
 /// A loaded module. Dropping it frees its variables.
 pub struct Program {
@@ -28,8 +28,7 @@ pub struct Program {
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
-    /// Where variables of the device runtime are, device memory and offsets in shared memory: what is between
-    /// its functions is not the program's.
+    /// Where variables of the device runtime are in device memory: what is between its functions is not the program's.
     runtimes: Vec<Range<u64>>,
     /// Where it is checked for uses of what nothing has written.
     init: Option<Init>,
@@ -40,11 +39,49 @@ pub struct Program {
 /// What names of the device runtime's variables have in them: its crate's name, mangled.
 const RUNTIME: &str = "11gangway_gpu";
 
+/// The variable in which it has those of the program that threads share: `share::STACK`.
+const OF_PROGRAM: &str = "11gangway_gpu5share5STACK";
+
 /// What runs a kernel.
 struct Entry {
     function: u32,
     /// It runs to its end without ever giving way.
     straight: bool,
+    /// Offsets of the device runtime's variables in its shared memory. Those of other kernels may have the same.
+    runtimes: Vec<Range<u64>>,
+}
+
+/// Where the device runtime's variables among some of a module are, in their order.
+fn runtimes_among(module: &Module, places: &Places, indices: impl Iterator<Item = usize>) -> Vec<Range<u64>> {
+    let of_runtime = |name: &str| name.contains(RUNTIME) && !name.ends_with(OF_PROGRAM);
+    let range = |index: usize| {
+        let address = places.placement.variables[index];
+        address..address + module.variables[index].size().unwrap_or(0)
+    };
+    let mut ranges: Vec<_> =
+        indices.filter(|&index| of_runtime(&module.variables[index].name)).map(range).collect();
+    ranges.sort_by_key(|range| range.start);
+    ranges
+}
+
+/// Addresses of variables, or offsets, in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runtimes<'a>(&'a [Range<u64>]);
+
+impl Runtimes<'_> {
+    /// Whether an address is of one of them.
+    #[must_use]
+    pub fn has(self, address: u64) -> bool {
+        let behind = self.0.partition_point(|range| range.start <= address);
+        behind.checked_sub(1).is_some_and(|before| self.0[before].contains(&address))
+    }
+
+    /// Whether one of them is between two addresses.
+    #[must_use]
+    pub fn are_in(self, range: &Range<u64>) -> bool {
+        let behind = self.0.partition_point(|other| other.start < range.end);
+        behind.checked_sub(1).is_some_and(|before| self.0[before].end > range.start)
+    }
 }
 
 /// An index into [`Program::kernels`].
@@ -110,8 +147,14 @@ impl Program {
             let body = module.functions[index as usize].body.as_ref();
             body.is_some_and(|body| load::is_straight(&module, body))
         };
-        let entry = |index: &u32| Entry { function: *index, straight: is_straight(index) };
-        let entries = functions.iter().map(entry).collect();
+        let entry = |(index, reach): &(u32, Reach)| Entry {
+            function: *index,
+            straight: is_straight(index),
+            runtimes: runtimes_among(&module, &places, reach.shared.iter().map(|&index| index as usize)),
+        };
+        let entries = reaches.iter().map(entry).collect();
+        let in_memory = |index: &usize| !load::is_shared(&module.variables[*index]);
+        let runtimes = runtimes_among(&module, &places, (0..module.variables.len()).filter(in_memory));
         let names = kernels.iter().zip(0..).map(|(kernel, index)| (kernel.name.clone(), KernelId(index)));
         let names = names.collect();
         let mut globals = FxHashMap::default();
@@ -123,13 +166,6 @@ impl Program {
             let (size, managed) = (variable.size().unwrap_or(0), variable.managed);
             globals.insert(variable.name.clone(), Global { address, size, constant, managed });
         }
-        let of_runtime = |variable: &Variable| variable.name.contains(RUNTIME);
-        let placed = module.variables.iter().zip(&places.placement.variables);
-        let mut runtimes: Vec<Range<u64>> = placed
-            .filter(|(variable, _)| of_runtime(variable))
-            .map(|(variable, &address)| address..address + variable.size().unwrap_or(0))
-            .collect();
-        runtimes.sort_by_key(|range| range.start);
         let (symbols, bodies) = load::symbol_table(&module, &places);
         let source = Source {
             module: module.clone(),
@@ -169,18 +205,10 @@ impl Program {
         self.id
     }
 
-    /// Whether an address, or an offset in shared memory, is of a variable of Gangway's device runtime.
+    /// Where variables of Gangway's device runtime are: in device memory, or where a kernel has them in its shared memory.
     #[must_use]
-    pub(crate) fn is_runtimes(&self, address: u64) -> bool {
-        let behind = self.runtimes.partition_point(|range| range.start <= address);
-        behind.checked_sub(1).is_some_and(|before| self.runtimes[before].contains(&address))
-    }
-
-    /// Whether one of its variables is between two such addresses.
-    #[must_use]
-    pub(crate) fn has_runtimes(&self, range: &Range<u64>) -> bool {
-        let behind = self.runtimes.partition_point(|other| other.start < range.end);
-        behind.checked_sub(1).is_some_and(|before| self.runtimes[before].end > range.start)
+    pub(crate) fn runtimes(&self, shared_of: Option<KernelId>) -> Runtimes<'_> {
+        Runtimes(shared_of.map_or(&self.runtimes, |kernel| &self.entries[kernel.0 as usize].runtimes))
     }
 
     /// Where it is checked for uses of what nothing has written.

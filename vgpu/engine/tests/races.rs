@@ -5,7 +5,8 @@ mod bench;
 use bench::{Bench, options};
 use gangway_engine::{Checks, Listeners, Options, Races};
 
-const LISTENERS: Listeners = Listeners { name: |_| None, tell: |finding| println!("{finding}") };
+const LISTENERS: Listeners =
+    Listeners { name: |_| None, code: |_| (String::new(), None), tell: |finding| println!("{finding}") };
 
 const START: &str = "
     .reg .u64 %base, %at, %next, %flag, %wide; .reg .u32 %i, %b, %v, %w, %s, %n; .reg .pred %p, %first;
@@ -55,6 +56,31 @@ fn a_barrier_between_warps() {
     twins(&with(""), &with("bar.sync 0;"), 3, 64);
     // A barrier of the warp alone is none of the block.
     twins(&with("bar.warp.sync -1;"), &with("barrier.sync 3;"), 1, 64);
+}
+
+/// Shared variables that no kernel can reach both of have the same offset.
+#[test]
+fn variables_of_the_device_runtime_are_those_that_the_kernel_reaches() {
+    let kernel = |name: &str, variable: &str, order: &str| {
+        format!(
+            ".visible .entry {name}(.param .u64 buffer) {{ {START} mov.u32 %n, {variable}; mul.lo.u32 %s, %i, 4; add.u32 %s, %s, %n;
+             st.shared.u32 [%s], %i; {order} xor.b32 %v, %i, 32; mul.lo.u32 %v, %v, 4; add.u32 %v, %v, %n;
+             ld.shared.u32 %w, [%v]; st.global.u32 [%at], %w; ret; }}\n"
+        )
+    };
+    let header = ".version 7.8\n.target sm_80\n.address_size 64\n
+        .shared .align 4 .b8 of_program[512];\n
+        .shared .align 4 .b8 _RNvNtCsx_11gangway_gpu5place6PLACES[4096];\n";
+    for (variable, places) in [("of_program", 1), ("_RNvNtCsx_11gangway_gpu5place6PLACES", 0)] {
+        let other =
+            if variable == "of_program" { "_RNvNtCsx_11gangway_gpu5place6PLACES" } else { "of_program" };
+        let text = kernel("k", variable, "") + &kernel("other", other, "bar.sync 0;");
+        let options = Options { checks: Checks::RACE, listeners: LISTENERS, ..options() };
+        let bench = Bench::of_target(options, header, &text);
+        bench.clear();
+        bench.launch(1, [64, 1, 1], false).unwrap_or_else(|fault| panic!("{fault}"));
+        assert_eq!(bench.engine.races().expect("they are looked for").places, places, "{variable}");
+    }
 }
 
 #[test]
@@ -148,6 +174,97 @@ fn a_flag_between_blocks() {
         "membar.gl;",
     );
     assert_eq!(found(&old, 2, 64), Races::default());
+}
+
+#[test]
+fn words_that_all_lanes_use_one_after_the_other() {
+    // Words of such loops are told of line by line, and before anything that orders them. What all lanes write
+    // others may read.
+    let with = |before: &str, behind: &str, access: &str| {
+        format!(
+            "mov.u32 %v, 0; mov.u64 %next, %base; setp.ne.u32 %p, %b, 0; @%p bra wait; st.global.u32 [%at+256], %i;
+             write: st.global.u32 [%next], %v; add.u64 %next, %next, 4; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 40;
+             @%p bra write; {before} st.relaxed.gpu.global.u32 [%flag], %v; bra end;
+             wait: ld.relaxed.gpu.global.u32 %w, [%flag]; setp.eq.u32 %p, %w, 0; @%p bra wait; {behind}
+             again: {access} add.u64 %next, %next, 4; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 32;
+             @%p bra again; end:"
+        )
+    };
+    let fence = "fence.acq_rel.gpu;";
+    for access in ["ld.global.u32 %w, [%next+256];", "st.global.u32 [%next], %n;"] {
+        assert_eq!(found(&with(fence, fence, access), 2, 32), Races::default(), "{access}");
+        for (before, behind) in [("", fence), (fence, "")] {
+            let races = found(&with(before, behind, access), 2, 32);
+            assert!(races.places == 1 && races.count >= 32, "{races:?} {before} {behind} {access}");
+        }
+    }
+    // Nobody waits: one value by all is no race, but to read it may be another one.
+    let writes = "mov.u32 %v, 0; again: mul.wide.u32 %wide, %v, 4; add.u64 %next, %base, %wide;
+        st.global.u32 [%next], %VALUE; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 40; @%p bra again;";
+    twins(&writes.replace("VALUE", "b"), &writes.replace("VALUE", "v"), 2, 32);
+}
+
+#[test]
+fn scopes_of_fences() {
+    let (raise, look) = ("st.relaxed.gpu.global.u32 [%flag], %v;", "ld.relaxed.gpu.global.u32 %v, [%flag];");
+    for kind in ["fence.acq_rel", "fence.sc"] {
+        let [block, device] = ["cta", "gpu"].map(|scope| format!("{kind}.{scope};"));
+        assert_eq!(found(&flag(&device, raise, look, &device), 2, 64), Races::default(), "{kind}");
+        assert_ne!(found(&flag(&block, raise, look, &device), 2, 64).places, 0, "{kind} before");
+        assert_ne!(found(&flag(&device, raise, look, &block), 2, 64).places, 0, "{kind} behind");
+    }
+    let system = "fence.sc.sys;";
+    assert_eq!(found(&flag("membar.gl;", raise, look, system), 2, 64), Races::default());
+    assert_ne!(found(&flag("membar.cta;", raise, look, "membar.sys;"), 2, 64).places, 0);
+    // In code for processors without scopes it is the atomic operation that orders.
+    let old = flag(
+        "membar.cta;",
+        "atom.global.exch.b32 %w, [%flag], %v;",
+        "atom.global.or.b32 %v, [%flag], 0;",
+        "",
+    );
+    assert_eq!(found_for("sm_60", &old, 2, 64, false), Races::default());
+}
+
+#[test]
+fn scopes_of_accesses() {
+    let with = |scope: &str| {
+        let raise = format!("st.release.{scope}.global.u32 [%flag], %v;");
+        flag("", &raise, &format!("ld.acquire.{scope}.global.u32 %v, [%flag];"), "")
+    };
+    twins(&with("cta"), &with("gpu"), 2, 64);
+    twins(&with("cta"), &with("sys"), 2, 64);
+    let atomic = |scope: &str| format!("atom{scope}.global.add.u32 %v, [%base], 1;");
+    twins(&atomic(".cta"), &atomic(""), 2, 64);
+    twins(&atomic(".relaxed.cta"), &atomic(".relaxed.gpu"), 2, 64);
+    twins(&atomic(".cta").replace("atom", "red").replace("%v, ", ""), &atomic(".sys"), 2, 64);
+    // One that does not reach is enough; volatile accesses reach everything.
+    let mixed = |one: &str| format!("setp.eq.u32 %p, %b, 0; @%p {one} @!%p {}", atomic(""));
+    twins(&mixed(&atomic(".cta")), &mixed("ld.volatile.global.u32 %v, [%base];"), 2, 64);
+    // Within a block all of them do.
+    for scope in [".cta", ".acq_rel.cta", ""] {
+        assert_eq!(found(&atomic(scope), 1, 64), Races::default(), "{scope}");
+    }
+    let shared = "atom.cta.shared.add.u32 %v, [%n], 1;";
+    assert_eq!(found(shared, 2, 64), Races::default());
+}
+
+#[test]
+fn scopes_within_a_block() {
+    // The first warp writes and raises a flag, the second waits for it and reads.
+    let with = |before: &str, access: [&str; 2], behind: &str| {
+        let [store, load] = access;
+        format!(
+            "setp.ge.u32 %p, %i, 32; @%p bra wait; st.global.u32 [%at], %i; bar.warp.sync -1; @!%first bra end;
+             {before} mov.u32 %v, 1; {store}.global.u32 [%flag], %v; bra end;
+             wait: {load}.global.u32 %v, [%flag]; setp.eq.u32 %p, %v, 0; @%p bra wait; {behind}
+             ld.global.u32 %w, [%base+64]; end:"
+        )
+    };
+    let relaxed = ["st.relaxed.cta", "ld.relaxed.cta"];
+    assert_eq!(found(&with("membar.cta;", relaxed, "fence.acq_rel.cta;"), 1, 64), Races::default());
+    assert_ne!(found(&with("", relaxed, "fence.acq_rel.cta;"), 1, 64).places, 0);
+    assert_eq!(found(&with("", ["st.release.cta", "ld.acquire.cta"], ""), 1, 64), Races::default());
 }
 
 #[test]

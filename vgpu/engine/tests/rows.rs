@@ -50,6 +50,44 @@ fn compare(body: &str) {
     }
 }
 
+/// The loads of a row that are the same in it stand between those of neighbours, as many as one batch takes and more.
+#[test]
+fn a_product_whose_loop_is_unrolled() {
+    let step = |k: u32| {
+        format!(
+            "ld.global.f32 %f1, [%up+{}]; ld.global.f32 %f2, [%e+{}]; fma.rn.f32 %f0, %f1, %f2, %f0;",
+            4 * k,
+            4096 + 200 * k
+        )
+    };
+    let steps: String = (0..9).map(step).collect();
+    compare(&format!(
+        "mov.f32 %f0, 0f00000000; mov.u32 %k, 0; mov.u64 %e, %at;
+         turn: {steps} add.u64 %up, %up, 36; add.u64 %e, %e, 1800; add.u32 %k, %k, 1;
+         setp.lt.u32 %p, %k, 3; @%p bra turn; st.global.f32 [%own+32768], %f0;"
+    ));
+}
+
+/// A store between the loads: what is loaded behind it, for all lanes of a row, is what it left.
+#[test]
+fn loads_behind_a_store() {
+    compare(
+        "ld.global.u32 %a, [%up]; ld.global.u32 %b, [%at+4096]; st.global.u32 [%up+16384], %a;
+         ld.global.u32 %s, [%at+4160]; ld.global.u32 %a, [%up+16384]; ld.global.u32 %k, [%at+4224];
+         add.u32 %v, %a, %b; add.u32 %v, %v, %s; add.u32 %v, %v, %k; st.global.u32 [%own+32768], %v;",
+    );
+}
+
+#[test]
+fn columns_with_more_bits() {
+    compare(
+        "ld.global.u32 %a, [%base]; and.b32 %a, %a, 31; shl.b32 %b, %a, 4; or.b32 %v, %c, %b;
+         mul.wide.u32 %wide, %v, 4; add.u64 %e, %base, %wide; ld.global.u32 %k, [%e];
+         or.b32 %v, %a, %c; mul.wide.u32 %wide, %v, 4; add.u64 %e, %base, %wide; ld.global.u32 %s, [%e];
+         add.u32 %k, %k, %s; st.global.u32 [%own+32768], %k;",
+    );
+}
+
 #[test]
 fn a_product_of_matrices() {
     compare(
@@ -138,4 +176,24 @@ fn faults_name_the_instruction_and_the_lane() {
             assert!(compiled.report.contains(lane) && interpreted.report.contains(lane), "{compiled}");
         }
     }
+}
+
+/// The first lane may be one of those that do not load.
+#[test]
+fn some_lanes_load_what_is_the_same_for_all() {
+    let start =
+        "ld.global.u32 %a, [%own]; ld.global.u32 %b, [%own+4]; setp.lt.s32 %q, %a, %b; mov.u32 %k, %x;";
+    compare(&format!("{start} @!%q ld.global.u32 %k, [%base]; st.global.u32 [%own+32768], %k;"));
+    compare(&format!("{start} @%q ld.global.u32 %k, [%base+8]; st.global.u32 [%own+32768], %k;"));
+    // One for each row, in shared memory.
+    compare(&format!(
+        "{start} mov.u32 %s, s; mad.lo.u32 %t, %x, 4, %s; st.shared.u32 [%t], %a; bar.sync 0;
+         mad.lo.u32 %t, %r, 4, %s; @%q ld.shared.u32 %k, [%t]; @!%q ld.shared.u32 %k, [%t+4];
+         st.global.u32 [%own+32768], %k;"
+    ));
+    // None of them.
+    compare(&format!(
+        "{start} setp.gt.u32 %p, %x, 5000; @%p ld.global.u32 %k, [%base]; @%q add.u32 %k, %k, 1;
+         st.global.u32 [%own+32768], %k;"
+    ));
 }

@@ -14,8 +14,11 @@ thread_local! {
     static TOLD: RefCell<Vec<Finding>> = const { RefCell::new(Vec::new()) };
 }
 
-const LISTENERS: Listeners =
-    Listeners { name: |_| None, tell: |finding| TOLD.with_borrow_mut(|told| told.push(finding)) };
+const LISTENERS: Listeners = Listeners {
+    name: |_| None,
+    code: |_| (String::new(), None),
+    tell: |finding| TOLD.with_borrow_mut(|told| told.push(finding)),
+};
 
 const START: &str = "
     .reg .u64 %base, %at, %flag, %wide; .reg .u32 %i, %b, %v, %w, %warp; .reg .pred %p, %q, %first, %half;

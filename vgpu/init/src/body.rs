@@ -46,7 +46,7 @@ impl Weaver<'_> {
             | Meaning::Stack(..)
             | Meaning::Exchange(_)
             | Meaning::ActiveMask
-            | Meaning::Fence
+            | Meaning::Fence { .. }
             | Meaning::Hint(_) => false,
         };
         if let Some(guard) = instruction.guard.filter(|_| acts) {
@@ -147,7 +147,7 @@ impl Weaver<'_> {
             Meaning::Copy(AsyncCopy::Group)
             | Meaning::Control(Control::Branch | Control::Return | Control::Exit | Control::Trap)
             | Meaning::Barrier(Barrier::Wait | Barrier::Arrive)
-            | Meaning::Fence
+            | Meaning::Fence { .. }
             | Meaning::Hint(_) => {}
         }
         let rest = std::mem::take(&mut self.text);

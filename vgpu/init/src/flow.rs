@@ -106,7 +106,7 @@ impl Flow {
                 | Meaning::Barrier(_)
                 | Meaning::Matrix(_)
                 | Meaning::ActiveMask
-                | Meaning::Fence
+                | Meaning::Fence { .. }
                 | Meaning::Hint(_) => false,
             }
     }

@@ -104,7 +104,7 @@ impl Block<'_> {
             // Copies are done when they start, and one lane runs at a time, so that memory is
             // always in order.
             Meaning::Copy(AsyncCopy::Group)
-            | Meaning::Fence
+            | Meaning::Fence { .. }
             | Meaning::Hint(Hint::Prefetch | Hint::Sleep | Hint::Breakpoint) => {
                 self.each(&mut alone, |_, _| Ok(Next::Following))
             }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::CLOCKS;
 use crate::device::{Handed, Launch};
+use crate::handed::{By, Reached, Word};
 use crate::known::{Clocks, Known};
 use crate::look::{Knowledge, Lines, Shared, look};
 use crate::row::{Places, Row, Values};
@@ -23,6 +24,8 @@ pub struct Access<'b> {
     pub write: bool,
     /// Volatile, atomic, or with an order.
     pub strong: bool,
+    /// Of scope `.cta`: so towards threads of its block alone.
+    pub narrow: bool,
     /// What is written, if that is known.
     pub bytes: Option<&'b [u8]>,
     /// The instruction: [`Device::site`](crate::Device::site).
@@ -43,10 +46,10 @@ struct Member {
     /// Of each warp of the block, itself included, the clock up to which it is known.
     knows: Vec<u32>,
     others: Arc<Known>,
-    /// What the last fence has published.
-    fenced: Option<Arc<Known>>,
-    /// What has been read, and is known behind the next fence.
-    read: Option<Arc<Known>>,
+    /// What the last fences have published.
+    fenced: Reached,
+    /// What has been read, and is known behind the next fence of either scope.
+    read: Reached,
     /// The barriers that it has passed last: number and how often that had been complete.
     passed: FxHashMap<u32, u32>,
 }
@@ -108,9 +111,8 @@ impl Block {
         let Some(member) = self.members.get_mut(warp) else { return };
         // A barrier is a fence for its block. What one thread has read there others rely on behind it, as where the
         // last block of a grid is found by a counter (NVIDIA's `threadFenceReduction`).
-        if let Some(read) = member.read.take() {
-            member.learn(self.number, warp, &read);
-        }
+        let read = std::mem::take(&mut member.read);
+        member.learn(self.number, warp, &read.far);
         let meetings = self.meetings.entry(barrier).or_default();
         let meeting = &mut meetings[generation as usize % 2];
         if meeting.generation != generation || meeting.lanes.len() != warps {
@@ -155,33 +157,37 @@ impl Block {
     }
 
     /// A warp's fence: what it knows is published with what it writes from now on, and what it has read is
-    /// known.
-    pub fn fence(&mut self, warp: usize) {
-        let number = self.number;
+    /// known. A `narrow` one is for threads of its block alone.
+    pub fn fence(&mut self, warp: usize, narrow: bool) {
+        let (number, narrow) = (self.number, narrow && !self.lockstep);
         let (Some(member), Some(launch)) = (self.members.get_mut(warp), &self.launch) else { return };
         launch.fences();
-        if let Some(read) = member.read.take() {
-            member.learn(number, warp, &read);
+        let read = std::mem::take(if narrow { &mut member.read.near } else { &mut member.read.far });
+        if !narrow {
+            // All of it was in the other one, too.
+            member.read.near = Arc::default();
         }
-        member.fenced = Some(member.publish(number, warp));
+        member.learn(number, warp, &read);
+        member.fenced.near = member.publish(number, warp);
+        if !narrow {
+            member.fenced.far = member.fenced.near.clone();
+        }
     }
 
     /// A warp reads or writes a word in a way that others may go by: it is strong.
     pub fn hand_on(&mut self, access: &Access<'_>, order: Order, reads: bool) {
-        let number = self.number;
+        let (number, warp) = (self.number, access.warp);
         // Before PTX had an order for each operation, compilers took atomic ones to have both.
         let ordered = self.lockstep && reads && access.write;
         let order = if ordered { Order { acquire: true, release: true } } else { order };
-        let (Some(member), Some(launch)) = (self.members.get_mut(access.warp), &self.launch) else { return };
+        let narrow = access.narrow && !access.shared && !self.lockstep;
+        let by = By { block: number, narrow, scopes: !self.lockstep };
+        let (Some(member), Some(launch)) = (self.members.get_mut(warp), &self.launch) else { return };
         if order.release || order.acquire {
             launch.fences();
         } else if !launch.has_fences() {
             return;
         }
-        let published = match order.release && access.write {
-            true => Some(member.publish(number, access.warp)),
-            false => member.fenced.clone().filter(|_| access.write),
-        };
         let mut guard;
         let handed = if access.shared {
             &mut self.handed
@@ -189,34 +195,35 @@ impl Block {
             guard = launch.handed(access.address);
             &mut *guard
         };
-        let there = handed.get(&access.address).cloned();
-        if access.write {
-            // An atomic operation goes on what was published before it; a store begins anew.
-            let next = match (&there, published) {
-                (Some(there), Some(published)) if reads => Some(Known::joined(there, &published)),
-                (Some(there), None) if reads => Some(there.clone()),
-                (_, published) => published,
-            };
-            match next {
-                Some(next) => handed.insert(access.address, next),
-                None => handed.remove(&access.address),
-            };
-        }
-        let Some(there) = there.filter(|_| reads) else { return };
+        let word = handed.get(&access.address).filter(|_| reads);
+        let read = word.and_then(|word| word.read(by)).unwrap_or_default();
         if order.acquire {
-            member.learn(number, access.warp, &there);
-        } else {
-            let read = member.read.get_or_insert_with(Arc::default);
-            *read = Known::joined(read, &there);
+            member.learn(number, warp, if narrow { &read.near } else { &read.far });
+        }
+        if access.write {
+            let published = if order.release {
+                let near = member.publish(number, warp);
+                Reached { far: if narrow { member.fenced.far.clone() } else { near.clone() }, near }
+            } else {
+                member.fenced.clone()
+            };
+            // An atomic operation goes on what was published before it; a store begins anew.
+            let before = handed.remove(&access.address).filter(|_| reads);
+            if let Some(word) = Word::written(before, by, &published) {
+                handed.insert(access.address, word);
+            }
+        }
+        if !order.acquire || narrow {
+            member.read.join(&read);
         }
     }
 
     /// Looks at an access of one lane, and notes it.
     pub fn access(&mut self, access: &Access<'_>) {
-        let &Access { warp, lane, address, size, shared, write, strong, bytes, site } = access;
+        let &Access { warp, lane, address, size, shared, write, strong, narrow, bytes, site } = access;
         let places = Places::Steps { first: address, step: 0 };
         let values = bytes.map(Values::Bytes);
-        self.row(&Row { warp, lanes: 1 << lane, places, size, shared, write, strong, values, site });
+        self.row(&Row { warp, lanes: 1 << lane, places, size, shared, write, strong, narrow, values, site });
     }
 
     /// Looks at an access of some lanes, and notes it.
@@ -242,8 +249,7 @@ impl Block {
             knows: &member.knows,
             others: &member.others,
         };
-        let lines =
-            if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device.shadow) };
+        let lines = if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device) };
         look(&knowledge, row, clock, lines);
     }
 }
@@ -254,8 +260,8 @@ impl Member {
             own: Warp::new(),
             knows: vec![0; warps],
             others: Arc::default(),
-            fenced: None,
-            read: None,
+            fenced: Reached::default(),
+            read: Reached::default(),
             passed: FxHashMap::default(),
         }
     }

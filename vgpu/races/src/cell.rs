@@ -1,4 +1,4 @@
-//! An access as the shadow keeps it: 64 bits, zero where there was none.
+//! An access as the shadow keeps it: 64 bits, zero where there was none, as threads are numbered from 1.
 
 /// Threads of all launches that are under way, numbered from 1.
 pub const THREADS: u32 = 1 << 26;
@@ -18,6 +18,8 @@ pub struct Cell {
     pub mask: u8,
     /// Volatile, atomic, or with an order: two such accesses race with nobody but plain ones.
     pub strong: bool,
+    /// So towards threads of its own block alone: its scope is `.cta`.
+    pub narrow: bool,
     /// Others have written the same by the same instruction.
     pub unanimous: bool,
 }
@@ -26,10 +28,14 @@ pub struct Cell {
 const MASK: u64 = 15 << 3;
 /// The bit that says of an access that it is strong.
 const STRONG: u64 = 1 << 2;
+/// The bit that says that its scope is the block.
+const NARROW: u64 = 1;
 
 impl Cell {
     /// The lowest bit of the thread.
     pub const THREAD: u32 = 38;
+    /// The bit that says that others have written the same.
+    pub const UNANIMOUS: u64 = 1 << 1;
 
     #[must_use]
     pub fn bits(self) -> u64 {
@@ -38,8 +44,8 @@ impl Cell {
             | u64::from(self.site) << 7
             | u64::from(self.mask & 15) << 3
             | u64::from(self.strong) << 2
-            | u64::from(self.unanimous) << 1
-            | 1
+            | if self.unanimous { Self::UNANIMOUS } else { 0 }
+            | u64::from(self.narrow)
     }
 
     #[must_use]
@@ -56,7 +62,8 @@ impl Cell {
             site: (bits >> 7) as u16 & (SITES - 1),
             mask: (bits >> 3) as u8 & 15,
             strong: bits & STRONG != 0,
-            unanimous: bits >> 1 & 1 != 0,
+            unanimous: bits & Self::UNANIMOUS != 0,
+            narrow: bits & NARROW != 0,
         }
     }
 
@@ -66,10 +73,22 @@ impl Cell {
         one & other & MASK != 0
     }
 
-    /// Whether two accesses are strong, both of them.
+    /// Whether an access, if there is one, is to all bytes of another one.
+    #[must_use]
+    pub fn covers(one: u64, other: u64) -> bool {
+        other & !one & MASK == 0
+    }
+
+    /// Whether two accesses are strong, and towards each other, whatever their blocks are.
     #[must_use]
     pub fn are_strong(one: u64, other: u64) -> bool {
-        Self::is_strong(one & other)
+        Self::is_strong(one & other) && Self::reach_all(one, other)
+    }
+
+    /// Whether the scopes of two accesses reach threads of all blocks.
+    #[must_use]
+    pub fn reach_all(one: u64, other: u64) -> bool {
+        (one | other) & NARROW == 0
     }
 
     #[must_use]
@@ -85,13 +104,14 @@ mod tests {
     #[test]
     fn all_of_it_comes_back() {
         let cells = [
-            Cell { thread: 1, clock: 0, site: 0, mask: 15, strong: false, unanimous: true },
+            Cell { thread: 1, clock: 0, site: 0, mask: 0, strong: false, narrow: false, unanimous: false },
             Cell {
                 thread: THREADS - 1,
                 clock: CLOCKS - 1,
                 site: SITES - 1,
                 mask: 8,
                 strong: true,
+                narrow: true,
                 unanimous: false,
             },
         ];

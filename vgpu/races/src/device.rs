@@ -9,15 +9,20 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::{SITES, THREADS};
 use crate::finding::{Finding, Findings, Place, Told};
+use crate::handed::Word;
 use crate::known::Known;
-use crate::shadow::Shadow;
+use crate::shadow::{Had, Shadow};
 
-/// A device: its memory's shadow, and which launches are under way.
+/// A device: the shadows of its memory and the host's, and which launches are under way.
 #[derive(Debug)]
 pub struct Device {
-    pub(crate) shadow: Shadow,
+    shadow: Shadow,
+    /// Of the host's memory, as far as copies of the device and the program access it.
+    host: Shadow,
     launches: Mutex<Launches>,
     sites: Mutex<Sites>,
+    /// How often the numbers of threads have begun anew.
+    rounds: AtomicU64,
     /// Launches and blocks that were not looked at to their end.
     lost: AtomicU64,
     /// What has been found, and how often.
@@ -100,14 +105,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bytes of the range of device memory.
+const DEVICE_MEMORY: u64 = 1 << 42;
+/// Addresses of the host.
+const HOST_MEMORY: u64 = 1 << 47;
+
 impl Device {
     /// For device memory from `base` on.
     #[must_use]
     pub fn new(base: u64) -> Arc<Self> {
         Arc::new(Device {
-            shadow: Shadow::new(base),
+            shadow: Shadow::new(base, DEVICE_MEMORY),
+            host: Shadow::new(0, HOST_MEMORY),
             launches: Mutex::new(Launches { next: 1, recent: Vec::new(), stream: None, several: false }),
             sites: Mutex::default(),
+            rounds: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             told: Mutex::default(),
         })
@@ -127,7 +139,7 @@ impl Device {
         let per_block = warps * crate::LANES as u32;
         let threads = u32::try_from(blocks.checked_mul(per_block.into())?).ok().filter(|&all| all < THREADS);
         let mut launches = lock(&self.launches);
-        let Some(threads) = threads.filter(|&threads| launches.make_room(threads, &self.shadow)) else {
+        let Some(threads) = threads.filter(|&threads| launches.make_room(threads, || self.clear())) else {
             self.lose();
             return None;
         };
@@ -173,6 +185,27 @@ impl Device {
         self.shadow.forget(address, size);
     }
 
+    /// Memory of the host is given back. Whoever does that may be called by this crate.
+    pub fn forget_host(&self, address: u64, size: u64) {
+        self.host.forget_patiently(address, size);
+    }
+
+    /// The line at an address of the device or the host.
+    pub(crate) fn line(&self, address: u64) -> Option<Had<'_>> {
+        self.shadow.line(address).or_else(|| self.host.line(address))
+    }
+
+    /// How often the numbers of threads have begun anew: a launch of another round has none any more.
+    pub(crate) fn round(&self) -> u64 {
+        self.rounds.load(Ordering::Acquire)
+    }
+
+    fn clear(&self) {
+        self.rounds.fetch_add(1, Ordering::Release);
+        self.shadow.clear();
+        self.host.clear();
+    }
+
     pub(crate) fn place(&self, site: u16) -> Place {
         lock(&self.sites).places.get(usize::from(site)).cloned().unwrap_or_default()
     }
@@ -198,14 +231,14 @@ impl Device {
 
 impl Launches {
     /// Numbers for so many threads. They begin anew, with an empty shadow, when nothing is under way.
-    fn make_room(&mut self, threads: u32, shadow: &Shadow) -> bool {
+    fn make_room(&mut self, threads: u32, clear: impl FnOnce()) -> bool {
         if THREADS - self.next > threads {
             return true;
         }
         if self.recent.iter().any(|other| !other.ended.load(Ordering::Relaxed)) {
             return false;
         }
-        shadow.clear();
+        clear();
         self.next = 1;
         self.recent.clear();
         true
@@ -243,8 +276,8 @@ const RECENT: usize = 256;
 /// Parts of what is handed on, so that blocks seldom wait for each other.
 const PARTS: usize = 64;
 
-/// What is known to whoever reads a word, by its address.
-pub(crate) type Handed = FxHashMap<u64, Arc<Known>>;
+/// What is handed on with words, by their addresses.
+pub(crate) type Handed = FxHashMap<u64, Word>;
 
 /// A launch that is under way.
 #[derive(Debug)]
@@ -363,6 +396,11 @@ impl Launch {
         let found = std::mem::take(&mut *lock(&self.findings));
         let place = |site| self.device.place(site);
         found.new_to(&mut lock(&self.device.told), place).into_all(place)
+    }
+
+    /// It may go on for as long as nothing else happens, and keeps nobody.
+    pub(crate) fn is_open(&self) {
+        self.own.ended.store(true, Ordering::Relaxed);
     }
 
     fn leave(&self) {

@@ -10,10 +10,29 @@ pub struct Place {
     pub instruction: String,
     /// File, line and column.
     pub source: Option<(String, u32, u32)>,
-    /// No instruction, but a copy or fill of memory: `a copy to the device`.
-    pub copy: Option<&'static str>,
+    /// Whose access it is.
+    pub by: By,
     /// It is in the compiler's own runtime: what that does between its threads is not the program's.
     pub runtimes: bool,
+}
+
+/// Whose access it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum By {
+    #[default]
+    Kernel,
+    /// A copy or fill of memory: `a copy to the device`. `mapped`: it belongs to the mapping of data, which all
+    /// constructs do one after the other.
+    Copy { what: &'static str, mapped: bool },
+    /// The program itself, by the instruction at an address.
+    Host { code: u64 },
+}
+
+impl By {
+    /// Whether somebody else orders it with another one's accesses.
+    fn comes_in_turn_with(self, other: Self) -> bool {
+        matches!((self, other), (Self::Copy { mapped: true, .. }, Self::Copy { mapped: true, .. }))
+    }
 }
 
 impl Place {
@@ -34,6 +53,8 @@ impl Place {
 pub struct Example {
     pub write: bool,
     pub strong: bool,
+    /// Its scope is the block: it is strong towards that alone.
+    pub narrow: bool,
     /// The block, and the thread in it, counted as warps have them; `None` for a thread of another launch.
     pub thread: Option<(u32, u32)>,
 }
@@ -98,6 +119,7 @@ impl Findings {
             let (earlier, later) = (place(key.earlier), place(key.later));
             if earlier.runtimes
                 || later.runtimes
+                || earlier.by.comes_in_turn_with(later.by)
                 || earlier.looks_before(first.earlier, &later)
                 || later.looks_before(first.later, &earlier)
             {

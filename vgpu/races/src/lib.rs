@@ -9,8 +9,9 @@
 //! |---|---|
 //! | `cell` | an access as the shadow of memory keeps it, in 64 bits |
 //! | `line` | the last accesses of each word of a line of memory |
-//! | `shadow` | the lines of device memory |
+//! | `shadow` | the lines of memory |
 //! | `known` | what a warp knows of other blocks |
+//! | `handed` | what is handed on with a word |
 //! | `warp` | the clock of a warp, and what its lanes know of each other |
 //! | `finding` | what has been found, each place once |
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
@@ -18,6 +19,7 @@
 //! | `look` | the look at an access: what it races with |
 //! | `block` | a block that runs: who knows what |
 //! | `transfer` | copies and fills |
+//! | `host` | accesses of the program itself |
 //!
 //! Each warp has a clock, which goes on where its lanes wait for each other, for other warps, or publish
 //! something. An access is known by thread and clock. It is ordered before another one if the other thread
@@ -26,12 +28,14 @@
 //! generously hides a race and never invents one.
 //!
 //! A word has its last write and two reads. So a race may be missed where many threads use one word
-//! in between. Nothing is found between a kernel and what the host itself reads and writes.
+//! in between.
 
 mod block;
 mod cell;
 mod device;
 mod finding;
+mod handed;
+mod host;
 mod known;
 mod line;
 mod look;
@@ -42,9 +46,10 @@ mod warp;
 
 pub use block::{Access, Block, Order};
 pub use device::{Device, Launch, Past};
-pub use finding::{Example, Finding, Place, Side};
-pub use row::{Places, Row, Values};
-pub use transfer::Transfer;
+pub use finding::{By, Example, Finding, Place, Side};
+pub use host::{Host, HostAccess};
+pub use row::{Pattern, Places, Row, Values};
+pub use transfer::{Origin, Transfer};
 
 /// Threads of a warp.
 pub const LANES: usize = 32;

@@ -55,6 +55,15 @@ impl Run {
         self.cell == other.cell && self.shift == other.shift
     }
 
+    /// Whether all accesses to some words are strong towards another run, and that towards them.
+    fn is_strong_towards(&self, words: u32, later: &Self, order: &impl Order) -> bool {
+        Cell::are_strong(self.cell, later.cell)
+            || Cell::is_strong(self.cell & later.cell)
+                && [words.trailing_zeros(), words.ilog2()]
+                    .iter()
+                    .all(|&word| order.is_of_block(self.thread(word)))
+    }
+
     /// Whether all accesses to some words come before another run's to the same ones. `false` also means that
     /// lanes have to be looked at one by one.
     fn is_before(&self, words: u32, later: &Self, order: &impl Order) -> bool {
@@ -77,6 +86,9 @@ pub trait Order {
 
     /// Whether a thread is of the launch that acts.
     fn is_own(&self, thread: u32) -> bool;
+
+    /// Whether a thread is of the block that acts.
+    fn is_of_block(&self, thread: u32) -> bool;
 }
 
 /// The last accesses of a word.
@@ -115,7 +127,7 @@ impl Line {
     /// [one by one](Line::words).
     #[must_use]
     pub fn note(&mut self, run: &Run, write: bool, order: &impl Order) -> bool {
-        if self.apart || !self.is_fine(run, write, |words, other| other.is_before(words, run, order)) {
+        if self.apart || !self.is_fine(run, write, order, |words, other| other.is_before(words, run, order)) {
             return false;
         }
         if write { self.note_write(run, order) } else { self.note_read(run, order) }
@@ -129,13 +141,19 @@ impl Line {
             let ends = [words.trailing_zeros(), words.ilog2()];
             ends.iter().all(|&word| order.knows(other.thread(word), cell.clock))
         };
-        !self.apart && self.is_fine(run, false, known)
+        !self.apart && self.is_fine(run, false, order, known)
     }
 
-    fn is_fine(&self, run: &Run, write: bool, is_before: impl Fn(u32, &Run) -> bool) -> bool {
+    fn is_fine(
+        &self,
+        run: &Run,
+        write: bool,
+        order: &impl Order,
+        is_before: impl Fn(u32, &Run) -> bool,
+    ) -> bool {
         let fine = |other: &Run| {
             let words = other.words & run.words;
-            words == 0 || Cell::are_strong(other.cell, run.cell) || is_before(words, other)
+            words == 0 || other.is_strong_towards(words, run, order) || is_before(words, other)
         };
         self.writes.iter().all(fine) && (!write || self.reads.iter().all(fine))
     }
@@ -287,10 +305,14 @@ mod tests {
         fn is_own(&self, thread: u32) -> bool {
             thread >= 1000
         }
+
+        fn is_of_block(&self, thread: u32) -> bool {
+            (1000..1064).contains(&thread)
+        }
     }
 
     fn cell(thread: u32, clock: u32, strong: bool) -> u64 {
-        Cell { thread, clock, site: 7, mask: WHOLE, strong, unanimous: false }.bits()
+        Cell { thread, clock, site: 7, mask: WHOLE, strong, narrow: false, unanimous: false }.bits()
     }
 
     fn row(thread: u32, clock: u32, words: u32) -> Run {

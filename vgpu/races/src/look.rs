@@ -2,12 +2,12 @@
 
 use crate::LANES;
 use crate::cell::Cell;
-use crate::device::Launch;
+use crate::device::{Device, Launch};
 use crate::finding::{Example, Key};
 use crate::known::Known;
 use crate::line::{BROAD, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
 use crate::row::{Part, Places, Row, Steps, bits, in_steps};
-use crate::shadow::{Shadow, Written};
+use crate::shadow::Written;
 use crate::warp::Warp;
 
 /// What the warp that acts knows.
@@ -28,22 +28,19 @@ pub struct Knowledge<'b> {
 pub fn look(knowledge: &Knowledge<'_>, row: &Row<'_>, clock: u32, lines: Lines<'_>) {
     let thread = knowledge.first + (row.warp * LANES) as u32;
     let (site, strong) = (row.site, row.strong);
-    let first = Cell { thread, clock, site, mask: WHOLE, strong, unanimous: false }.bits();
+    // Only the block has its shared memory, and old code has no scopes.
+    let narrow = row.narrow && !row.shared && !knowledge.lockstep;
+    let first = Cell { thread, clock, site, mask: WHOLE, strong, narrow, unanimous: false }.bits();
     let mut lines = Entered { lines, beginning: knowledge.launch.beginning() };
     let view = View { knowledge, row, first };
     match row.places {
         Places::Steps { first, step } => view.steps(row.lanes, (first, step), &mut lines),
-        Places::Each(places) => {
-            for (lanes, steps) in in_steps(row.lanes, places) {
-                match lanes.is_power_of_two() {
-                    true => {
-                        let lane = lanes.trailing_zeros() as usize;
-                        view.lane(lane, places[lane], &mut lines);
-                    }
-                    false => view.steps(lanes, steps, &mut lines),
-                }
-            }
-        }
+        Places::Each(places) => view.each(places, in_steps(row.lanes, places), &mut lines),
+        Places::Alike(places, pattern) => view.each(places, pattern.parts(places), &mut lines),
+        Places::Words { line: base, words } => lines.with(base, |line, written| match row.write {
+            true => view.same_write(row.lanes, base, (base, words), line, written),
+            false => view.same_words(row.lanes, (base, words), line, written),
+        }),
     }
 }
 
@@ -67,7 +64,7 @@ impl Shared {
 /// Where the lines of an access are.
 pub enum Lines<'b> {
     Shared(&'b mut Shared),
-    Device(&'b Shadow),
+    Device(&'b Device),
 }
 
 /// Lines as a launch uses them.
@@ -89,8 +86,8 @@ impl Entered<'_> {
                     act(line, written);
                 }
             }
-            Lines::Device(shadow) => {
-                if let Some(mut had) = shadow.line(address) {
+            Lines::Device(device) => {
+                if let Some(mut had) = device.line(address) {
                     let (line, written) = had.get();
                     line.enter(first, alone);
                     act(line, written);
@@ -127,6 +124,10 @@ impl Order for Knowledge<'_> {
     fn is_own(&self, thread: u32) -> bool {
         self.launch.has(thread)
     }
+
+    fn is_of_block(&self, thread: u32) -> bool {
+        (thread.wrapping_sub(self.first) as usize) < self.knows.len() * LANES
+    }
 }
 
 /// What is asked when an access is looked at. Accesses are [`Cell`]s as bits.
@@ -146,10 +147,70 @@ impl View<'_> {
             }
         } else if step == 0 && !self.row.write && !lanes.is_power_of_two() {
             lines.with(first, |line, written| self.same(lanes, first, line, written));
+        } else if step == 0 && self.is_one_write(lanes, first) {
+            let base = first & !(LINE - 1);
+            let words = (base, between(first - base, first - base + self.row.size));
+            lines.with(first, |line, written| self.same_write(lanes, first, words, line, written));
         } else {
             for lane in bits(lanes) {
                 self.lane(lane, first.wrapping_add_signed(step * lane as i64), lines);
             }
+        }
+    }
+
+    /// Lanes in parts that are at steps, or alone. Of those that are alone all in one line are looked at together.
+    fn each(
+        &self,
+        places: &[u64; LANES],
+        parts: impl Iterator<Item = (u32, (u64, i64))>,
+        lines: &mut Entered<'_>,
+    ) {
+        let mut alone = 0;
+        for (lanes, steps) in parts {
+            match lanes.is_power_of_two() {
+                true => alone |= lanes,
+                false => self.steps(lanes, steps, lines),
+            }
+        }
+        // Of two that are alike here and differ, the second has its turn later.
+        let number_of = |place: u64| (place / LINE) as u32;
+        let numbers = places.map(number_of);
+        while alone != 0 {
+            let first = alone.trailing_zeros() as usize;
+            let base = places[first] & !(LINE - 1);
+            if places[first] + self.row.size > base + LINE {
+                alone &= !(1 << first);
+                self.lane(first, places[first], lines);
+                continue;
+            }
+            let like = |lane: usize| u32::from(numbers[lane] == numbers[first]) << lane;
+            let near = alone & (0..LANES).fold(0, |near, lane| near | like(lane));
+            lines.with(base, |line, written| {
+                if self.row.size == WORD
+                    && places[first].is_multiple_of(WORD)
+                    && let Some(each) = line.words_apart()
+                {
+                    for lane in bits(near) {
+                        let place = places[lane];
+                        if place & !(LINE - 1) == base && place.is_multiple_of(WORD) {
+                            alone &= !(1 << lane);
+                            let number = (place / WORD) as usize % WORDS;
+                            let word = Place { word: &mut each[number], written: &mut written[number] };
+                            self.look(word, place, self.cell(lane), self.value(lane, 0));
+                        }
+                    }
+                    return;
+                }
+                for lane in bits(near) {
+                    let (start, end) = (places[lane], places[lane].wrapping_add(self.row.size));
+                    if start & !(LINE - 1) == base && end <= base + LINE {
+                        alone &= !(1 << lane);
+                        self.lane_in_line(lane, (start, start, end), line, written);
+                    }
+                }
+            });
+            // Where there is no line nothing is looked at.
+            alone &= !(1 << first);
         }
     }
 
@@ -185,41 +246,92 @@ impl View<'_> {
         }
     }
 
-    /// Lanes that read one place, several of them. What others do there is known of the first and the last of
-    /// them.
+    /// Lanes that read one place, several of them.
     fn same(&self, lanes: u32, address: u64, line: &mut Line, written: &mut Written) {
-        let row = self.row;
+        let size = self.row.size;
         let base = address & !(LINE - 1);
+        if address.is_multiple_of(WORD) && size.is_multiple_of(WORD) && address - base + size <= LINE {
+            let words = between(address - base, address - base + size);
+            return self.same_words(lanes, (base, words), line, written);
+        }
+        let part = (address, address, (address + size).min(base + LINE));
+        bits(lanes).for_each(|lane| self.words(lane, part, line.words(), written));
+    }
+
+    /// Lanes that read the same words of a line. What others do there is known of the first and the last of them.
+    fn same_words(&self, lanes: u32, (base, words): (u64, u32), line: &mut Line, written: &mut Written) {
         let ends = [lanes.trailing_zeros(), lanes.ilog2()].map(|lane| lane as usize);
-        let whole = address.is_multiple_of(WORD) && row.size.is_multiple_of(WORD);
-        if whole && address - base + row.size <= LINE {
-            let words = between(address - base, address - base + row.size);
-            let runs = ends.map(|lane| Run::new(self.cell(lane), words.trailing_zeros(), BROAD, words));
-            if line.may_be_read(&runs[0], self.knowledge)
-                && runs.iter().all(|run| line.note(run, false, self.knowledge))
-            {
-                return;
-            }
-            let each = line.words();
-            if bits(words).all(|word| self.may_be_read(&each[word])) {
-                for word in bits(words) {
-                    for lane in ends {
-                        let place = Place { word: &mut each[word], written: &mut written[word] };
-                        self.look(place, base + WORD * word as u64, self.cell(lane), None);
-                    }
-                }
-                return;
+        if words == 0 {
+            return;
+        }
+        let runs = ends.map(|lane| Run::new(self.cell(lane), words.trailing_zeros(), BROAD, words));
+        if line.may_be_read(&runs[0], self.knowledge)
+            && runs.iter().all(|run| line.note(run, false, self.knowledge))
+        {
+            return;
+        }
+        let each = line.words();
+        let may_be_read = bits(words).all(|word| self.may_be_read(&each[word]));
+        let lanes = if may_be_read { 1 << ends[0] | 1 << ends[1] } else { lanes };
+        for word in bits(words) {
+            for lane in bits(lanes) {
+                let place = Place { word: &mut each[word], written: &mut written[word] };
+                self.look(place, base + WORD * word as u64, self.cell(lane), None);
             }
         }
-        let part = (address, address, (address + row.size).min(base + LINE));
-        bits(lanes).for_each(|lane| self.words(lane, part, line.words(), written));
     }
 
     /// Whether no lane that reads a word makes a race.
     fn may_be_read(&self, word: &Word) -> bool {
         Cell::from_bits(word.write).is_none_or(|write| {
-            write.strong && self.row.strong || self.knowledge.knows(write.thread, write.clock)
+            write.strong && self.row.strong && self.reach(word.write, self.first)
+                || self.knowledge.knows(write.thread, write.clock)
         })
+    }
+
+    /// Whether lanes that write whole words at one place do what one of them would do: they write the same, or are
+    /// atomic, or go together.
+    fn is_one_write(&self, lanes: u32, address: u64) -> bool {
+        let row = self.row;
+        let whole = address.is_multiple_of(WORD) && row.size.is_multiple_of(WORD);
+        let same = || row.values.is_some_and(|values| values.are_same(lanes, row.size as usize));
+        whole
+            && !lanes.is_power_of_two()
+            && address % LINE + row.size <= LINE
+            && (row.strong || self.knowledge.lockstep || same())
+    }
+
+    /// Lanes of which [one](Self::is_one_write) tells all.
+    fn same_write(
+        &self,
+        lanes: u32,
+        address: u64,
+        (base, words): (u64, u32),
+        line: &mut Line,
+        written: &mut Written,
+    ) {
+        let row = self.row;
+        let ends = [lanes.trailing_zeros(), lanes.ilog2()].map(|lane| lane as usize);
+        if words == 0 {
+            return;
+        }
+        let unanimous = !row.strong && !self.knowledge.lockstep && !lanes.is_power_of_two();
+        // Of what lanes of the same warp have done before, one of the two knows nothing.
+        let ends = if row.strong && !self.knowledge.lockstep { &ends[..] } else { &ends[..1] };
+        for &lane in ends {
+            let cell = self.cell(lane) | if unanimous { Cell::UNANIMOUS } else { 0 };
+            let run = Run::new(cell, words.trailing_zeros(), BROAD, words);
+            let value = |word: usize| self.value(lane, base + WORD * word as u64 - address);
+            if line.note(&run, true, self.knowledge) {
+                bits(words).for_each(|word| written[word] = value(word).unwrap_or(0));
+                continue;
+            }
+            let each = line.words();
+            for word in bits(words) {
+                let place = Place { word: &mut each[word], written: &mut written[word] };
+                self.look(place, base + WORD * word as u64, cell, value(word));
+            }
+        }
     }
 
     /// One lane.
@@ -229,10 +341,7 @@ impl View<'_> {
         while at < end {
             let base = at & !(LINE - 1);
             let next = end.min(base + LINE);
-            lines.with(base, |line, written| match line.words_apart() {
-                Some(each) => self.words(lane, (address, at, next), each, written),
-                None => self.lane_in_line(lane, (address, at, next), line, written),
-            });
+            lines.with(base, |line, written| self.lane_in_line(lane, (address, at, next), line, written));
             at = next;
         }
     }
@@ -240,6 +349,9 @@ impl View<'_> {
     /// Of one lane what is in a line: from where it accesses memory, what is in the line of that.
     fn lane_in_line(&self, lane: usize, part: (u64, u64, u64), line: &mut Line, written: &mut Written) {
         let (address, start, end) = part;
+        if let Some(each) = line.words_apart() {
+            return self.words(lane, part, each, written);
+        }
         let base = start & !(LINE - 1);
         if start.is_multiple_of(WORD) && end.is_multiple_of(WORD) {
             let words = between(start - base, end - base);
@@ -314,9 +426,12 @@ impl View<'_> {
             }
         }
         if row.write {
-            for read in word.reads {
-                if self.races((read, false), own) {
-                    self.find(address, (Cell::of(read), false), Cell::of(own));
+            for read in &mut word.reads {
+                if self.races((*read, false), own) {
+                    self.find(address, (Cell::of(*read), false), Cell::of(own));
+                } else if Cell::covers(own, *read) && self.is_ordered(*read, own) {
+                    // Whoever does not know of it does not know of this write.
+                    *read = 0;
                 }
             }
             *written = value.unwrap_or_default();
@@ -333,8 +448,12 @@ impl View<'_> {
     fn find(&self, address: u64, (earlier, wrote): (Cell, bool), own: Cell) {
         let launch = self.knowledge.launch;
         let key = Key { earlier: earlier.site, later: own.site, shared: self.row.shared };
-        let side =
-            |cell: Cell, write| Example { write, strong: cell.strong, thread: launch.thread(cell.thread) };
+        let side = |Cell { strong, narrow, thread, .. }, write| Example {
+            write,
+            strong,
+            narrow,
+            thread: launch.thread(thread),
+        };
         launch.findings().add(key, address, side(earlier, wrote), side(own, self.row.write));
     }
 
@@ -342,8 +461,14 @@ impl View<'_> {
         // GCC 12 has plain loads for atomic ones.
         let is_strong = |cell: u64, write: bool| Cell::is_strong(cell) || self.knowledge.lockstep && !write;
         Cell::meet(other, own)
-            && !(is_strong(other, wrote) && is_strong(own, self.row.write))
+            && !(is_strong(other, wrote) && is_strong(own, self.row.write) && self.reach(other, own))
             && !self.is_ordered(other, own)
+    }
+
+    /// Whether two accesses, if both are strong, are so towards each other: "morally strong" (PTX ISA 9.0 section
+    /// 8.8.1).
+    fn reach(&self, other: u64, own: u64) -> bool {
+        Cell::reach_all(other, own) || self.knowledge.is_of_block((other >> Cell::THREAD) as u32)
     }
 
     /// Whether an access that came first comes before this one of a lane's.

@@ -1,7 +1,7 @@
 //! Accesses of the lanes of a warp by one instruction, and the lines of memory that they are in.
 
 use crate::LANES;
-use crate::line::{LINE, WORD, between};
+use crate::line::{LINE, WORD, WORDS, between};
 
 /// Where lanes access memory; in shared memory these are offsets.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,77 @@ pub enum Places<'b> {
         step: i64,
     },
     Each(&'b [u64; LANES]),
+    /// The same, of which it is known how they lie to each other.
+    Alike(&'b [u64; LANES], &'b Pattern),
+    /// All lanes the same words of a line.
+    Words {
+        line: u64,
+        words: u32,
+    },
+}
+
+/// How the places of an instruction's lanes lie to each other: mostly as they did the last time.
+#[derive(Clone, Debug, Default)]
+pub struct Pattern {
+    lanes: u32,
+    /// From the first lane's place; 0 for lanes that are not there.
+    distances: [u64; LANES],
+    /// Lanes at equal steps, as distances.
+    parts: Vec<(u32, (u64, i64))>,
+    /// The least and the greatest distance.
+    ends: [i64; 2],
+    /// Of lanes that were all alone, how often to assume that they still are, and whether that has been done.
+    rest: u8,
+    assumed: bool,
+}
+
+/// Lanes without any order have none the next time, mostly.
+const REST: u8 = 15;
+
+impl Pattern {
+    /// Whether places lie as they did; they do from now on.
+    pub fn fit(&mut self, lanes: u32, places: &[u64; LANES]) {
+        let first = places[lanes.trailing_zeros() as usize % LANES];
+        // Without a branch for each lane.
+        let distances: [u64; LANES] = std::array::from_fn(|lane| {
+            let inside = u64::from(lanes >> lane & 1).wrapping_neg();
+            places[lane].wrapping_sub(first) & inside
+        });
+        let differ =
+            distances.iter().zip(&self.distances).fold(0, |differ, (one, other)| differ | one ^ other);
+        let is_same = differ == 0 && self.lanes == lanes;
+        if is_same && !self.assumed {
+            return;
+        }
+        let signed = distances.map(|distance| distance as i64);
+        self.ends = signed.iter().fold([0; 2], |[least, most], &at| [least.min(at), most.max(at)]);
+        (self.lanes, self.distances) = (lanes, distances);
+        self.assumed = !is_same && self.rest > 0;
+        self.parts.clear();
+        if self.assumed {
+            self.rest -= 1;
+            self.parts.extend(bits(lanes).map(|lane| (1 << lane, (distances[lane], 0))));
+            return;
+        }
+        self.parts.extend(in_steps(lanes, &distances));
+        self.rest = if self.parts.len() >= LANES / 2 { REST } else { 0 };
+    }
+
+    /// From the first place to the beginning of the last one.
+    #[must_use]
+    pub fn ends(&self, places: &[u64; LANES]) -> [u64; 2] {
+        self.ends.map(|end| self.first(places).wrapping_add_signed(end))
+    }
+
+    fn first(&self, places: &[u64; LANES]) -> u64 {
+        places[self.lanes.trailing_zeros() as usize % LANES]
+    }
+
+    /// Lanes that follow each other at equal steps, as [`in_steps`] finds them.
+    pub fn parts(&self, places: &[u64; LANES]) -> impl Iterator<Item = (u32, (u64, i64))> {
+        let first = self.first(places);
+        self.parts.iter().map(move |&(lanes, (distance, step))| (lanes, (first.wrapping_add(distance), step)))
+    }
 }
 
 /// What lanes write.
@@ -19,6 +90,8 @@ pub enum Places<'b> {
 pub enum Values<'b> {
     /// Of one lane.
     Bytes(&'b [u8]),
+    /// Of all lanes, the words of a line.
+    Words(&'b [u32; WORDS]),
     /// Elements of up to four bytes: for each one the lanes' values, `stride` from one element to the next.
     Narrow { words: &'b [u32], size: usize, stride: usize },
     /// The same of eight bytes, of which the lower half is first.
@@ -37,6 +110,8 @@ pub struct Row<'b> {
     pub write: bool,
     /// Volatile, atomic, or with an order.
     pub strong: bool,
+    /// So towards threads of the block alone.
+    pub narrow: bool,
     /// What is written, if that is known.
     pub values: Option<Values<'b>>,
     /// The instruction: [`Device::site`](crate::Device::site).
@@ -44,11 +119,26 @@ pub struct Row<'b> {
 }
 
 impl Values<'_> {
+    /// Whether lanes write the same, `bytes` each.
+    #[must_use]
+    pub fn are_same(&self, lanes: u32, bytes: usize) -> bool {
+        let (words, size, stride) = match *self {
+            Values::Bytes(_) | Values::Words(_) => return true,
+            Values::Narrow { words, size, stride } => (words, size, stride),
+            Values::Wide { words, stride } => (words, 8, stride),
+        };
+        (0..bytes / size).all(|element| match size {
+            8 => are_same::<2>(lanes, &words[element * stride..]),
+            _ => are_same::<1>(lanes, &words[element * stride..]),
+        })
+    }
+
     /// Some of the bytes that a lane writes, up to four.
     #[must_use]
     pub fn part(&self, lane: usize, offset: usize, count: usize) -> u32 {
         let byte = |at: usize| match *self {
             Values::Bytes(bytes) => bytes.get(at).copied().unwrap_or(0),
+            Values::Words(words) => (words[at / 4 % WORDS] >> (8 * (at % 4))) as u8,
             Values::Narrow { words, size, stride } => {
                 (words[at / size * stride + lane] >> (8 * (at % size))) as u8
             }
@@ -57,6 +147,7 @@ impl Values<'_> {
             }
         };
         match *self {
+            Values::Words(words) if count == 4 && offset.is_multiple_of(4) => words[offset / 4 % WORDS],
             Values::Narrow { words, size: 4, stride } if count == 4 && offset.is_multiple_of(4) => {
                 words[offset / 4 * stride + lane]
             }
@@ -66,6 +157,19 @@ impl Values<'_> {
             _ => (offset..offset + count).rev().fold(0, |value, at| value << 8 | u32::from(byte(at))),
         }
     }
+}
+
+/// Whether lanes have the same words, so many each. Without a branch for each lane.
+fn are_same<const PER: usize>(lanes: u32, words: &[u32]) -> bool {
+    let (each, _) = words.as_chunks::<PER>();
+    let each = &each[..LANES];
+    let first = each[lanes.trailing_zeros() as usize % LANES];
+    let differ = each.iter().enumerate().fold(0, |differ, (lane, own)| {
+        let inside = (lanes >> lane & 1).wrapping_neg();
+        let apart = own.iter().zip(&first).fold(0, |apart, (one, other)| apart | one ^ other);
+        differ | apart & inside
+    });
+    differ == 0
 }
 
 /// The numbers of the bits of a mask.
@@ -217,6 +321,44 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_is_found_once() {
+        let mut pattern = Pattern::default();
+        let mut check = |lanes: u32, places: [u64; LANES]| {
+            pattern.fit(lanes, &places);
+            let found: Vec<_> = pattern.parts(&places).collect();
+            assert_eq!(found, in_steps(lanes, &places).collect::<Vec<_>>(), "{lanes:x}");
+            let of_lanes = || bits(lanes).map(|lane| places[lane]);
+            assert_eq!(pattern.ends(&places).map(Some), [of_lanes().min(), of_lanes().max()]);
+        };
+        let halves = |start: u64| std::array::from_fn(|lane| start + 4 * (lane as u64 % 16));
+        check(u32::MAX, halves(1000));
+        check(u32::MAX, halves(2000));
+        check(!1, halves(2000));
+        check(0xff00, halves(1000));
+        // Lanes that are not there may be anywhere.
+        let mut other = halves(500);
+        other[0] = 9;
+        check(0xff00, other);
+        check(u32::MAX, other);
+        // Once there was no order it is not looked for each time, but found where it stays.
+        let mut random = 1u64;
+        let mut places = [0; LANES];
+        for place in &mut places {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            *place = 1000 + (random >> 40);
+        }
+        check(u32::MAX, places);
+        let mut after = pattern.clone();
+        after.fit(u32::MAX, &halves(1000));
+        assert_eq!(after.parts(&halves(1000)).count(), LANES);
+        after.fit(u32::MAX, &halves(3000));
+        assert_eq!(after.parts(&halves(3000)).count(), 2);
+        let row: [u64; LANES] = std::array::from_fn(|lane| 10_000 - 8 * lane as u64);
+        (0..2).for_each(|_| pattern.fit(u32::MAX, &row));
+        assert_eq!(pattern.parts.len(), 1);
+    }
+
+    #[test]
     fn parts_of_values() {
         let words: Vec<u32> = (0..128).map(|word| word * 0x0101_0101).collect();
         let pair = Values::Narrow { words: &words, size: 4, stride: 64 };
@@ -229,5 +371,11 @@ mod tests {
         let wide = Values::Wide { words: &words, stride: 64 };
         assert_eq!([wide.part(3, 0, 4), wide.part(3, 4, 4)], [0x0606_0606, 0x0707_0707]);
         assert_eq!(Values::Bytes(&[1, 2, 3, 4]).part(9, 1, 2), 0x0302);
+        let mut same = [7; 128];
+        (same[5], same[64 + 9]) = (1, 2);
+        let pair = Values::Narrow { words: &same, size: 4, stride: 64 };
+        assert!(pair.are_same(!(1 << 5), 4) && !pair.are_same(!(1 << 5), 8) && pair.are_same(0b1111, 8));
+        let wide = Values::Wide { words: &same, stride: 64 };
+        assert!(wide.are_same(!(1 << 2), 8) && !wide.are_same(0b110, 8) && !wide.are_same(!(1 << 2), 16));
     }
 }

@@ -1,4 +1,4 @@
-//! The lines of device memory.
+//! The lines of memory: of the device's, and of the host's.
 
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
@@ -16,8 +16,6 @@ const PART_LINES: usize = 1 << (PART_BITS - LINE.trailing_zeros());
 /// Parts that are listed together, of 1 GiB of memory.
 const LIST_BITS: u32 = 30;
 const LIST_PARTS: usize = 1 << (LIST_BITS - PART_BITS);
-/// Lists, of 4 TiB: the range of device memory.
-const LISTS: usize = 1 << 12;
 
 /// A line that one thread of the host at a time has.
 #[derive(Debug)]
@@ -38,7 +36,7 @@ unsafe impl Sync for Part {}
 
 type List = [AtomicPtr<Part>; LIST_PARTS];
 
-/// The lines of device memory: made where memory is used, and kept.
+/// The lines of a range of memory: made where memory is used, and kept.
 #[derive(Debug)]
 pub struct Shadow {
     /// Where the range begins.
@@ -67,6 +65,18 @@ impl Part {
         }
         Had { entry, written: &self.written[number] }
     }
+
+    /// The line, unless it is had for long.
+    fn take_soon(&self, number: usize) -> Option<Had<'_>> {
+        let entry = &self.lines[number];
+        for _ in 0..100 * LOOKS {
+            if !entry.taken.swap(true, Ordering::Acquire) {
+                return Some(Had { entry, written: &self.written[number] });
+            }
+            yield_now();
+        }
+        None
+    }
 }
 
 impl Had<'_> {
@@ -83,10 +93,11 @@ impl Drop for Had<'_> {
 }
 
 impl Shadow {
-    /// For a range from `base` on.
+    /// For a range of so many bytes from `base` on.
     #[must_use]
-    pub fn new(base: u64) -> Self {
-        Shadow { base, lists: (0..LISTS).map(|_| AtomicPtr::default()).collect() }
+    pub fn new(base: u64, size: u64) -> Self {
+        let lists = size >> LIST_BITS;
+        Shadow { base, lists: (0..lists).map(|_| AtomicPtr::default()).collect() }
     }
 
     /// The line at an address; `None` outside of the range, or without memory for it.
@@ -100,6 +111,21 @@ impl Shadow {
 
     /// Forgets the accesses of a range.
     pub fn forget(&self, address: u64, size: u64) {
+        self.forget_unless(address, size, |part, line| Some(part.take(line)));
+    }
+
+    /// Forgets the accesses of a range, but for lines that others have for long: of the calling thread's own
+    /// callers may be one that has a line.
+    pub fn forget_patiently(&self, address: u64, size: u64) {
+        self.forget_unless(address, size, Part::take_soon);
+    }
+
+    fn forget_unless<'s>(
+        &'s self,
+        address: u64,
+        size: u64,
+        take: impl Fn(&'s Part, usize) -> Option<Had<'s>>,
+    ) {
         let mut at = address & !(WORD - 1);
         let end = address.saturating_add(size).next_multiple_of(WORD);
         while at < end {
@@ -110,8 +136,9 @@ impl Shadow {
             };
             let line = at & !(LINE - 1);
             let next = end.min(line + LINE);
-            let mut had = part.take(((at - self.base) / LINE) as usize & (PART_LINES - 1));
-            had.get().0.forget(between(at - line, next - line));
+            if let Some(mut had) = take(part, ((at - self.base) / LINE) as usize & (PART_LINES - 1)) {
+                had.get().0.forget(between(at - line, next - line));
+            }
             at = next;
         }
     }
@@ -190,7 +217,7 @@ mod tests {
 
     #[test]
     fn lines_are_apart_and_stay() {
-        let shadow = Shadow::new(1 << 45);
+        let shadow = Shadow::new(1 << 45, 1 << 42);
         let at = |offset: u64| shadow.line((1 << 45) + offset);
         let written = |offset: u64| at(offset).map(|mut had| had.get().1[1]);
         for (offset, value) in [(0, 1), (128, 2), (1 << 20, 3), (1 << 30, 4), ((1 << 42) - 128, 5)] {
@@ -204,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_is_new_has_no_accesses() {
-        let shadow = Shadow::new(1 << 45);
+        let shadow = Shadow::new(1 << 45, 1 << 42);
         let at = |offset: u64| shadow.line((1 << 45) + offset).expect("inside");
         for offset in [0, 128, 1 << 30] {
             at(offset).get().0.words().iter_mut().for_each(|word| word.write = 7);
@@ -219,8 +246,20 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_stays_taken_keeps_nobody() {
+        let shadow = Shadow::new(0, 1 << 32);
+        let mut had = shadow.line(256).expect("inside");
+        had.get().0.words()[0].write = 7;
+        shadow.forget_patiently(256, 256);
+        assert_eq!(had.get().0.words()[0].write, 7);
+        drop(had);
+        shadow.forget_patiently(256, 256);
+        assert_eq!(shadow.line(256).expect("inside").get().0.words()[0].write, 0);
+    }
+
+    #[test]
     fn one_thread_at_a_time_has_a_line() {
-        let shadow = Shadow::new(1 << 45);
+        let shadow = Shadow::new(1 << 45, 1 << 42);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {

@@ -1,10 +1,13 @@
 //! Copies and fills of memory, which are accesses, too.
 
+use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::Arc;
+
+use rustc_hash::FxHasher;
 
 use crate::block::{Access, Block};
 use crate::device::{Device, Past};
-use crate::finding::{Finding, Place};
+use crate::finding::{By, Finding, Place};
 
 /// A piece of memory that is copied or filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +17,23 @@ pub struct Transfer {
     pub write: bool,
 }
 
+/// A copy or fill.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// What it is, in words: `a copy to the device`.
+    pub what: &'static str,
+    /// It belongs to the mapping of data.
+    pub mapped: bool,
+    /// The construct: file, line and column.
+    pub source: Option<(String, u32, u32)>,
+}
+
 impl Device {
-    /// Memory is copied or filled: the races that are new. `what` it is, in words. It comes after `past`.
+    /// Memory is copied or filled: the races that are new. It comes after `past`.
     #[must_use]
     pub fn transfer(
         self: &Arc<Self>,
-        what: &'static str,
+        origin: &Origin,
         accesses: &[Transfer],
         past: Option<Arc<dyn Past>>,
     ) -> Vec<Finding> {
@@ -27,12 +41,15 @@ impl Device {
         let mut block = Block::default();
         block.start(&launch, 0, 1, 0);
         // No program has this number.
-        let code = (u64::MAX, what.as_ptr() as u64);
-        let place = || Place { copy: Some(what), ..Place::default() };
-        let site = self.site(code.0, code.1, place);
+        let code = BuildHasherDefault::<FxHasher>::default().hash_one(origin);
+        let place = || {
+            let &Origin { what, mapped, ref source } = origin;
+            Place { by: By::Copy { what, mapped }, source: source.clone(), ..Place::default() }
+        };
+        let site = self.site(u64::MAX, code, place);
         for &Transfer { address, size, write } in accesses {
-            let (warp, lane, shared, strong, bytes) = (0, 0, false, false, None);
-            block.access(&Access { warp, lane, address, size, shared, write, strong, bytes, site });
+            let (warp, lane, shared, strong, narrow, bytes) = (0, 0, false, false, false, None);
+            block.access(&Access { warp, lane, address, size, shared, write, strong, narrow, bytes, site });
         }
         launch.end()
     }

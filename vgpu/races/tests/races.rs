@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_races::{Access, Block, Device, Finding, Launch, Order, Place};
+use gangway_races::{Access, Block, Device, Finding, Launch, Order, Place, Places, Row, Values};
 
 const BASE: u64 = 1 << 45;
 const ALL: u32 = u32::MAX;
@@ -31,7 +31,18 @@ fn of(device: &Arc<Device>, count: u64) -> Machine {
 
 fn access(warp: usize, lane: usize, address: u64, write: bool) -> Access<'static> {
     let site = u16::from(write);
-    Access { warp, lane, address, size: 4, shared: false, write, strong: false, bytes: None, site }
+    Access {
+        warp,
+        lane,
+        address,
+        size: 4,
+        shared: false,
+        write,
+        strong: false,
+        narrow: false,
+        bytes: None,
+        site,
+    }
 }
 
 impl Machine {
@@ -166,15 +177,58 @@ fn atomic_operations_race_with_plain_ones_alone() {
     assert_eq!(machine.found().len(), 1);
 }
 
+/// All lanes of a warp access words of a line.
+fn words(machine: &mut Machine, block: usize, words: u32, write: Option<[u32; 32]>) {
+    machine.blocks[block].row(&Row {
+        warp: 0,
+        lanes: ALL,
+        places: Places::Words { line: BASE, words },
+        size: 128,
+        shared: false,
+        write: write.is_some(),
+        strong: false,
+        narrow: false,
+        values: write.as_ref().map(Values::Words),
+        site: u16::from(write.is_some()),
+    });
+}
+
+#[test]
+fn words_that_all_lanes_use() {
+    let mut machine = machine(2);
+    words(&mut machine, 0, 0xff, Some([3; 32]));
+    words(&mut machine, 1, 0xff00, None);
+    // Others write the same.
+    words(&mut machine, 1, 0xf0, Some([3; 32]));
+    assert_eq!(machine.launch.end(), []);
+    words(&mut machine, 1, 0x0f, Some([4; 32]));
+    words(&mut machine, 0, 0x300, Some([3; 32]));
+    // For the two reads that are kept of each of two words, and for the writes of four words.
+    let counts: Vec<_> = machine.found().iter().map(|finding| finding.count).collect();
+    assert_eq!(counts, [4, 4]);
+}
+
+#[test]
+fn a_lane_that_is_alone_writes_for_nobody_else() {
+    let mut machine = machine(2);
+    let places = Places::Words { line: BASE, words: 1 };
+    let (size, shared, write, strong, narrow) = (128, false, true, false, false);
+    let values = Some(Values::Words(&[3; 32]));
+    let row = Row { warp: 0, lanes: 1, places, size, shared, write, strong, narrow, values, site: 1 };
+    machine.blocks[0].row(&row);
+    machine.read(1, 0, 0, 0);
+    assert_eq!(machine.found().len(), 1);
+}
+
 #[test]
 fn fences_and_a_flag_order_blocks() {
     let mut machine = machine(3);
     machine.write(0, 0, 0, 0);
-    machine.blocks[0].fence(0);
+    machine.blocks[0].fence(0, false);
     machine.atomic(0, 0, 128, RELAXED);
     // Not yet: the reader has no fence.
     machine.atomic(1, 0, 128, RELAXED);
-    machine.blocks[1].fence(0);
+    machine.blocks[1].fence(0, false);
     machine.read(1, 0, 7, 0);
     assert_eq!(machine.launch.end(), []);
     machine.atomic(2, 0, 128, RELAXED);
@@ -195,7 +249,7 @@ fn a_flag_without_fences_orders_nothing() {
 #[test]
 fn what_is_written_behind_the_fence_is_not_published() {
     let mut machine = machine(2);
-    machine.blocks[0].fence(0);
+    machine.blocks[0].fence(0, false);
     machine.write(0, 0, 0, 0);
     machine.atomic(0, 0, 128, RELAXED);
     machine.atomic(1, 0, 128, BOTH);
@@ -241,7 +295,7 @@ fn a_launch_may_be_made_for_another_one() {
     let mut first = of(&device, 1);
     first.write(0, 0, 0, 0);
     // It asks the host for something.
-    first.blocks[0].fence(0);
+    first.blocks[0].fence(0, false);
     let mut second = of(&device, 1);
     second.read(0, 1, 0, 0);
     second.write(0, 1, 0, 4);
@@ -362,7 +416,7 @@ fn lanes_of_a_warp_hand_on_to_each_other() {
 fn the_last_block_is_found_by_a_counter() {
     let mut machine = machine(2);
     machine.write(0, 0, 0, 0);
-    machine.blocks[0].fence(0);
+    machine.blocks[0].fence(0, false);
     machine.atomic(0, 0, 128, RELAXED);
     machine.atomic(1, 0, 128, RELAXED);
     machine.barrier(1, 0);

@@ -129,7 +129,10 @@ pub enum Kind {
     ActiveLanes {
         result: Option<u32>,
     },
-    Fence,
+    Fence {
+        /// For threads of the block alone.
+        narrow: bool,
+    },
     /// Others may have their turn.
     Sleep,
     /// It has no effect.
@@ -180,6 +183,7 @@ pub enum Operator {
     Divide,
     Remainder,
     And,
+    Or,
     ShiftLeft,
     ShiftRight,
     /// To another integer, without saturation if it is `exact`.
@@ -214,6 +218,8 @@ pub struct Access {
     /// done before.
     pub acquire: bool,
     pub release: bool,
+    /// Strong towards threads of its block alone.
+    pub narrow: bool,
     /// It is said that the address is the same in all lanes.
     pub uniform: bool,
 }
@@ -480,7 +486,7 @@ impl Kind {
                 matrix.sources.iter().for_each(|(value, _)| read(value.source, tell));
             }
             Kind::ActiveLanes { result } => written(*result, tell),
-            Kind::Fence | Kind::Sleep | Kind::Nothing | Kind::Go => {}
+            Kind::Fence { .. } | Kind::Sleep | Kind::Nothing | Kind::Go => {}
             Kind::Table { index } => read(*index, tell),
             Kind::Barrier(barrier) => {
                 if let Meeting::Reduce { result, .. } = barrier.meeting {

@@ -4,11 +4,16 @@
 //! waited for when it was submitted. That it happened to run after another one says nothing. All threads of the program
 //! count as one: what one of them has waited for may be known to the others.
 //!
+//! The program is a stream as well, of which what it accesses itself is an operation. Its threads run tasks that move data
+//! (`nowait`) behind its back: what such a thread has waited for is known to the program when that waits for its tasks,
+//! and what the program does once it has made the task is not known to what the task submits. A task that depends on others
+//! comes after what the program has done in tasks.
+//!
 //! Nothing is kept unless somebody has asked for it, once and for all, by [`watch`].
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -37,6 +42,10 @@ impl Clock {
     #[must_use]
     pub fn own(&self) -> Moment {
         self.own
+    }
+
+    fn has_up_to(&mut self, stream: u64, moment: u64) {
+        self.streams.insert(stream, moment);
     }
 
     /// Whether another operation comes before this one.
@@ -90,27 +99,142 @@ impl Known {
     }
 }
 
+/// The program as a stream: what it does outside of tasks, and in them. No other stream has these numbers.
+const PROGRAM_ITSELF: u64 = 0;
+const IN_TASKS: u64 = u64::MAX;
+
 /// What the program has waited for.
 static PROGRAM: Known = Known::new();
 
+/// What threads have waited for that move data in tasks.
+static TASKS: Known = Known::new();
+
+/// The moment that the program is in. It ends where the program learns or submits something, or makes a task.
+static MOMENT: AtomicU64 = AtomicU64::new(1);
+
+/// Parallel regions within tasks, whose threads do what the task does.
+static WITHIN_TASKS: AtomicUsize = AtomicUsize::new(0);
+
+/// Ends the moment, and says which it was.
+fn end_moment() -> u64 {
+    MOMENT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A task that a thread of the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// It runs code of the program.
+    OfProgram,
+    /// It moves data and launches kernels, and was made at a [moment](task_made). `since`: when it began, if it depends
+    /// on others.
+    ForDevice { made: u64, since: Option<u64> },
+}
+
+/// The program makes a task: the moment at which it does.
+#[must_use]
+pub fn task_made() -> u64 {
+    end_moment()
+}
+
+/// From now on the calling thread runs a task, or what it was at before, which this answers.
+#[expect(clippy::must_use_candidate, reason = "what was before is for who puts it back")]
+pub fn run_task(task: Option<Task>) -> Option<Task> {
+    TASK.replace(task)
+}
+
+/// The task of the program's that begins depends on others, which may have waited for something.
+#[must_use]
+pub fn task_depends() -> u64 {
+    end_moment()
+}
+
+/// The program has waited for its tasks.
+pub fn tasks_met() {
+    PROGRAM.learn(TASKS.get().as_ref());
+    end_moment();
+}
+
+/// A task of the program's goes on in several threads, or has done so.
+pub fn task_spreads(begins: bool) {
+    match begins {
+        true => WITHIN_TASKS.fetch_add(1, Ordering::Relaxed),
+        false => WITHIN_TASKS.fetch_sub(1, Ordering::Relaxed),
+    };
+}
+
+/// From now on what the calling thread waits for is known where tasks are [waited for](tasks_met); whether that was so.
+#[expect(clippy::must_use_candidate, reason = "what was before is for who puts it back")]
+pub fn wait_for_task(is: bool) -> bool {
+    FOR_TASK.replace(is)
+}
+
+/// Whether the calling thread runs a task that moves data.
+#[must_use]
+pub fn is_task_for_device() -> bool {
+    matches!(TASK.get(), Some(Task::ForDevice { .. }))
+}
+
 /// The program goes on behind something, unless it is somebody who watches that has waited.
 pub(crate) fn program_learns(known: Option<&Arc<Clock>>) {
-    if known.is_some() && !UNSEEN.get() {
+    if known.is_none() || UNSEEN.get() {
+        return;
+    }
+    if FOR_TASK.get() || is_task_for_device() {
+        TASKS.learn(known);
+    } else {
         PROGRAM.learn(known);
+        end_moment();
     }
 }
 
 /// From now on the calling thread waits for somebody who watches the program, which learns nothing by that; or it does not.
-pub fn watch_unseen(is: bool) {
-    UNSEEN.set(is);
+/// Answers whether that was so.
+#[expect(clippy::must_use_candidate, reason = "what was before is for who puts it back")]
+pub fn watch_unseen(is: bool) -> bool {
+    UNSEEN.replace(is)
 }
 
-pub(crate) fn program_knows() -> Option<Arc<Clock>> {
-    PROGRAM.get()
+/// What the next operation comes after that the calling thread submits: what the program knows, and does until now.
+pub(crate) fn program_knows() -> Arc<Clock> {
+    let mut clock = PROGRAM.get().map_or_else(Clock::default, Arc::unwrap_or_clone);
+    let now = end_moment();
+    let (itself, in_tasks) = match TASK.get() {
+        Some(Task::ForDevice { made, since }) => {
+            if since.is_some()
+                && let Some(tasks) = TASKS.get()
+            {
+                clock.join(&tasks);
+            }
+            (made, since.unwrap_or(made))
+        }
+        Some(Task::OfProgram) | None => (now, now),
+    };
+    clock.has_up_to(PROGRAM_ITSELF, itself);
+    clock.has_up_to(IN_TASKS, in_tasks);
+    Arc::new(clock)
+}
+
+/// The moment that the calling thread of the program is in.
+#[must_use]
+pub fn program_moment() -> Moment {
+    let in_task = TASK.get().is_some() || WITHIN_TASKS.load(Ordering::Relaxed) != 0;
+    (if in_task { IN_TASKS } else { PROGRAM_ITSELF }, MOMENT.load(Ordering::Relaxed))
+}
+
+/// What the program's moment comes after.
+#[must_use]
+pub fn program_after(moment: Moment) -> Arc<Clock> {
+    let mut clock = PROGRAM.get().map_or_else(Clock::default, Arc::unwrap_or_clone);
+    clock.own = moment;
+    clock.has_up_to(PROGRAM_ITSELF, moment.1);
+    clock.has_up_to(IN_TASKS, moment.1);
+    Arc::new(clock)
 }
 
 thread_local! {
     static UNSEEN: Cell<bool> = const { Cell::new(false) };
+    static FOR_TASK: Cell<bool> = const { Cell::new(false) };
+    static TASK: Cell<Option<Task>> = const { Cell::new(None) };
     static RUNNING: RefCell<Option<Arc<Clock>>> = const { RefCell::new(None) };
 }
 

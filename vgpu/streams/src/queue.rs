@@ -77,6 +77,8 @@ pub(crate) enum Class {
     Host,
     /// As `Host`, but it is called after a failure too, and told.
     Callback,
+    /// As `Callback`, but the program does not hear of it.
+    Notice,
 }
 
 /// An entry of a queue.
@@ -243,7 +245,11 @@ impl Queue {
         operations: impl IntoIterator<Item = Operation>,
         awaited: Option<&Arc<Clock>>,
     ) -> Vec<Operation> {
-        self.known.learn(known::program_knows().as_ref());
+        let operations: Vec<Operation> = operations.into_iter().collect();
+        // What the program does next is something else only where something has been submitted.
+        if operations.iter().any(|operation| matches!(operation, Operation::Run(..))) {
+            self.known.learn(Some(&known::program_knows()));
+        }
         self.known.learn(awaited);
         let mut all = Vec::new();
         for operation in operations {
@@ -354,7 +360,7 @@ impl Queue {
             Operation::Stamp(event, record) => event.stamp(record),
             Operation::Run(task, class) => {
                 let failure = self.domain.failure();
-                if failure.is_some() && class != Class::Callback {
+                if failure.is_some() && !matches!(class, Class::Callback | Class::Notice) {
                     return;
                 }
                 let stream = Running { id: self.id(), legacy: self.is_legacy() };
@@ -379,7 +385,7 @@ impl Queue {
             return None;
         }
         let clock = lock(&self.next).take();
-        if class != Class::Device {
+        if matches!(class, Class::Host | Class::Callback) {
             known::program_learns(clock.as_ref());
         }
         clock

@@ -137,12 +137,28 @@ impl Stream {
         self: &Arc<Self>,
         callback: impl FnOnce(Outcome) + Send + 'static,
     ) -> Result<(), Error> {
+        self.submit_callback_as(Class::Callback, callback)
+    }
+
+    /// The same for who watches: the program learns nothing by it.
+    pub fn submit_notice(
+        self: &Arc<Self>,
+        callback: impl FnOnce(Outcome) + Send + 'static,
+    ) -> Result<(), Error> {
+        self.submit_callback_as(Class::Notice, callback)
+    }
+
+    fn submit_callback_as(
+        self: &Arc<Self>,
+        class: Class,
+        callback: impl FnOnce(Outcome) + Send + 'static,
+    ) -> Result<(), Error> {
         self.check_submit()?;
         let task = Task::new(move |failure: Option<Failure>| {
             callback(failure.map_or(Ok(()), Err));
             Ok(())
         });
-        self.append([Operation::Run(task, Class::Callback)]);
+        self.append([Operation::Run(task, class)]);
         Ok(())
     }
 

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use gangway_streams::{Blocking, Clock, Context, Event, Stream, hand_on, running_after, watch, watch_unseen};
+use gangway_streams::{
+    Blocking, Clock, Context, Event, Stream, Task, hand_on, program_after, program_moment, run_task,
+    running_after, task_depends, task_made, tasks_met, wait_for_task, watch, watch_unseen,
+};
 
 /// Runs an operation to its end, without the program's knowing that: what it comes after.
 fn operation(stream: &Arc<Stream>) -> Arc<Clock> {
@@ -93,4 +96,54 @@ fn operations_come_after_what_is_waited_for() {
     .unwrap();
     operation(&one);
     assert!(operation(&other).has(first.own()), "behind what was told through memory");
+
+    the_program_is_a_stream(&context);
+    tasks_wait_behind_the_programs_back(&context);
+}
+
+fn the_program_is_a_stream(context: &Context) {
+    let [one, other] = two(context, Blocking::Independent);
+    let before = program_moment();
+    let first = operation(&one);
+    let behind = program_moment();
+    assert!(first.has(before) && !first.has(behind), "what the program has done when it submits something");
+    assert!(!program_after(behind).has(first.own()), "by chance");
+    one.synchronize().unwrap();
+    let waited = program_moment();
+    assert!(waited > behind && program_after(waited).has(first.own()) && program_after(waited).has(behind));
+    other.submit_notice(|_| ()).and_then(|()| other.submit(|| Ok(()))).unwrap();
+    let second = operation(&other);
+    assert!(!operation(&one).has(second.own()), "the program hears nothing of a notice");
+}
+
+fn tasks_wait_behind_the_programs_back(context: &Context) {
+    let [one, other] = two(context, Blocking::Independent);
+    let made = task_made();
+    let beside = program_moment();
+    assert_eq!(run_task(Some(Task::ForDevice { made, since: None })), None);
+    let first = operation(&one);
+    one.synchronize().unwrap();
+    run_task(None);
+    assert!(first.has((beside.0, made)) && !first.has(beside), "what the program does beside a task");
+    assert!(!operation(&other).has(first.own()), "what a task has waited for");
+    assert!(!program_after(program_moment()).has(first.own()));
+
+    let [third, fourth] = two(context, Blocking::Independent);
+    let made = task_made();
+    run_task(Some(Task::ForDevice { made, since: None }));
+    let apart = operation(&third);
+    let since = Some(task_depends());
+    run_task(Some(Task::ForDevice { made, since }));
+    let dependent = operation(&fourth);
+    run_task(None);
+    assert!(!apart.has(first.own()) && dependent.has(first.own()), "a task that depends on others");
+
+    wait_for_task(true);
+    fourth.synchronize().unwrap();
+    wait_for_task(false);
+    assert!(!operation(&other).has(dependent.own()), "what was waited for on behalf of a task");
+    tasks_met();
+    let behind = operation(&other);
+    assert!(behind.has(first.own()) && behind.has(dependent.own()), "behind all tasks");
+    assert!(program_after(program_moment()).has(first.own()));
 }

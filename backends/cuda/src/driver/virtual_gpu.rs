@@ -1,8 +1,13 @@
 //! What Gangway's virtual GPU is told, whose driver reports and traces by itself otherwise.
 
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
-use gangway_backend::{Access, AccessPlace, Accesses, Copies, FaultReport};
+use gangway_backend::{
+    Access, AccessPlace, Accesses, Copies, FaultReport, FindCode, HostAccess, HostCopy, HostWatcher,
+    SourceLocation, TaskEvent,
+};
 use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
 
 /// The number of a table of private functions that only the virtual GPU's driver has.
 const TABLE: [u8; 16] = *b"gangway-runtime\0";
@@ -23,6 +28,37 @@ struct Table {
     copies_are: extern "C" fn(copies: u8) -> u8,
     take_accesses: TakeAccesses,
     access_place: TellPlace,
+    looks_for_races: extern "C" fn() -> bool,
+    hear_host: extern "C" fn(pages: *const AtomicU64, words: usize, find: FindPlace) -> bool,
+    host_accessed: extern "C" fn(address: u64, size: u64, code: u64, write: bool),
+    host_freed: extern "C" fn(address: u64, size: u64),
+    host_copied: extern "C" fn(stream: Handle, copy: &Copied),
+    task: extern "C" fn(event: u32, value: u64) -> u64,
+}
+
+/// Tells the place of an instruction of the program's: calls a function with an argument.
+type FindPlace = extern "C" fn(code: u64, receive: ReceivePlace, argument: *mut c_void);
+
+/// A copy's part that is memory of the program, and the construct.
+#[repr(C)]
+struct Copied {
+    address: u64,
+    size: u64,
+    file: Text,
+    line: u32,
+    column: u32,
+    write: bool,
+    mapped: bool,
+}
+
+/// How places of instructions are found: one way for the process.
+static FIND: OnceLock<FindCode> = OnceLock::new();
+
+extern "C" fn find_place(code: u64, receive: ReceivePlace, argument: *mut c_void) {
+    let Some(find) = FIND.get() else { return };
+    let AccessPlace { function, instruction, source } = find(code as usize);
+    let (file, line, column) = source.unwrap_or_default();
+    receive(argument, &Text::of(&function), &Text::of(&instruction), &Text::of(&file), line, column);
 }
 
 /// Takes what is noted of the accesses to so many bytes. Answers whether accesses are noted.
@@ -78,6 +114,10 @@ struct Text {
 }
 
 impl Text {
+    fn of(text: &str) -> Self {
+        Self { bytes: text.as_ptr(), size: text.len() }
+    }
+
     /// # Safety
     /// The driver's bytes are still there: its call has not returned.
     unsafe fn copy(&self) -> String {
@@ -169,9 +209,62 @@ pub(crate) struct VirtualGpu {
     copies_are: extern "C" fn(copies: u8) -> u8,
     take_accesses: TakeAccesses,
     access_place: TellPlace,
+    looks_for_races: extern "C" fn() -> bool,
+    hear_host: extern "C" fn(pages: *const AtomicU64, words: usize, find: FindPlace) -> bool,
+    host_accessed: extern "C" fn(address: u64, size: u64, code: u64, write: bool),
+    host_freed: extern "C" fn(address: u64, size: u64),
+    host_copied: extern "C" fn(stream: Handle, copy: &Copied),
+    task: extern "C" fn(event: u32, value: u64) -> u64,
+}
+
+/// It finds races with what the program itself does.
+impl HostWatcher for VirtualGpu {
+    fn hear(&self, pages: &'static [AtomicU64], find: FindCode) -> bool {
+        let _ = FIND.set(find);
+        (self.hear_host)(pages.as_ptr(), pages.len(), find_place)
+    }
+
+    fn accessed(&self, access: &HostAccess) {
+        let &HostAccess { address, size, code, write } = access;
+        (self.host_accessed)(address as u64, size as u64, code as u64, write);
+    }
+
+    fn freed(&self, address: usize, size: usize) {
+        (self.host_freed)(address as u64, size as u64);
+    }
+
+    fn task(&self, event: TaskEvent) -> u64 {
+        // As `vgpu/driver/src/api/private_tables.rs` numbers them.
+        let (number, value) = match event {
+            TaskEvent::Made => (0, 0),
+            TaskEvent::Begin { depends } => (1, depends.into()),
+            TaskEvent::BeginForDevice { made, depends: false } => (2, made),
+            TaskEvent::BeginForDevice { made, depends: true } => (3, made),
+            TaskEvent::End => (4, 0),
+            TaskEvent::Met => (5, 0),
+            TaskEvent::Spreads(true) => (6, 0),
+            TaskEvent::Spreads(false) => (7, 0),
+            TaskEvent::Waits(is) => (8, is.into()),
+            TaskEvent::IsForDevice => (9, 0),
+        };
+        (self.task)(number, value)
+    }
 }
 
 impl VirtualGpu {
+    /// Whether it does, and wants to hear of copies from and to the program's memory.
+    pub(crate) fn looks_for_races(&self) -> bool {
+        (self.looks_for_races)()
+    }
+
+    /// Says that the copy that was put last into a stream reads or writes memory of the program.
+    pub(crate) fn host_copied(&self, stream: Handle, copy: &HostCopy, construct: Option<SourceLocation<'_>>) {
+        let &HostCopy { address, size, write, mapped } = copy;
+        let (file, line, column) = construct.map_or(("", 0, 0), |at| (at.file, at.line, at.column));
+        let (address, size, file) = (address as u64, size as u64, Text::of(file));
+        (self.host_copied)(stream, &Copied { address, size, file, line, column, write, mapped });
+    }
+
     /// What kernels have accessed of a range since this was last asked, if the driver notes that.
     pub(crate) fn take_accesses(&self, device: DeviceNumber, from: Address, size: usize) -> Option<Accesses> {
         let mut accesses = Accesses { first_reads: vec![0; size], writes: vec![0; size] };
@@ -194,7 +287,7 @@ impl VirtualGpu {
 
     /// Says of which variable so many bytes at an address are.
     pub(crate) fn name(&self, address: Address, size: usize, name: &str) {
-        (self.name_memory)(address, size as u64, &Text { bytes: name.as_ptr(), size: name.len() });
+        (self.name_memory)(address, size as u64, &Text::of(name));
     }
 
     /// Says that a stream is the runtime's.
@@ -272,6 +365,12 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         copies_are,
         take_accesses,
         access_place,
+        looks_for_races,
+        hear_host,
+        host_accessed,
+        host_freed,
+        host_copied,
+        task,
         ..
     } = table;
     Some(VirtualGpu {
@@ -287,5 +386,11 @@ pub(super) fn tell(find: &dyn Fn(&CStr) -> *mut c_void) -> Option<VirtualGpu> {
         copies_are,
         take_accesses,
         access_place,
+        looks_for_races,
+        hear_host,
+        host_accessed,
+        host_freed,
+        host_copied,
+        task,
     })
 }

@@ -93,7 +93,8 @@ pub const NOTES: &str = "\
   launch: `gangway run --report`. `gangway inspect` shows what a program's kernels declare.\n\
 - Needed is what the threads of a gang share of the source's variables: `f64` sums of four warps, what\n  \
   `cache` names, the bins. Other variables have registers.\n\
-- `cache` changes nothing yet, so the matrix product has no shared memory at all.\n";
+- `cache` copies what the threads of a gang go through together. What the matrix product\n  \
+  names is each thread's own, so it has no shared memory at all.\n";
 
 #[cfg(test)]
 mod tests {

@@ -23,7 +23,7 @@ pub fn ask_with(
     second: u64,
     length: usize,
     fill: impl FnOnce(&mut [u8]),
-    read: impl FnOnce(&[u8]),
+    read: impl FnOnce(Option<u64>, &[u8]),
 ) -> Option<u64> {
     #[repr(C)]
     struct Small {
@@ -50,7 +50,7 @@ pub fn ask_with(
         let text = block.add(1).cast::<u8>();
         fill(core::slice::from_raw_parts_mut(text, length));
         let answer = call(block, HEADER + length);
-        read(core::slice::from_raw_parts(text, length));
+        read(answer, core::slice::from_raw_parts(text, length));
         answer
     };
     if !heap.is_null() {

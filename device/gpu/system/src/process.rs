@@ -56,7 +56,7 @@ pub unsafe extern "C" fn getenv(name: *const c_char) -> *mut c_char {
     // SAFETY: as the caller says.
     let name = unsafe { string::bytes(name) };
     let address =
-        ask_with(Operation::Environment, 0, 0, name.len(), |text| text.copy_from_slice(name), |_| ());
+        ask_with(Operation::Environment, 0, 0, name.len(), |text| text.copy_from_slice(name), |_, _| ());
     core::ptr::with_exposed_provenance_mut(address.unwrap_or(0) as usize)
 }
 
@@ -87,5 +87,5 @@ pub unsafe extern "C" fn __llvm_omp_host_call(function: *const c_void, data: *co
     // SAFETY: as the caller says.
     let data = unsafe { string::sized(data.cast(), bytes) };
     let fill = |block: &mut [u8]| block.copy_from_slice(data);
-    ask_with(Operation::Call, function as u64, 0, bytes, fill, |_| ()).unwrap_or(u64::MAX)
+    ask_with(Operation::Call, function as u64, 0, bytes, fill, |_, _| ()).unwrap_or(u64::MAX)
 }

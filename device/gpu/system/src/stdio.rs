@@ -43,7 +43,7 @@ fn write(text: &[u8], end: &[u8], stream: File) -> usize {
         block[..text.len()].copy_from_slice(text);
         block[text.len()..].copy_from_slice(end);
     };
-    if let Some(written) = ask_with(Operation::Write, stream.addr() as u64, 0, all, fill, |_| ()) {
+    if let Some(written) = ask_with(Operation::Write, stream.addr() as u64, 0, all, fill, |_, _| ()) {
         return (written as usize).min(all);
     }
     write_pieces(text, stream) + write_pieces(end, stream)
@@ -54,7 +54,7 @@ fn write_pieces(text: &[u8], stream: File) -> usize {
     let mut written = 0;
     for piece in text.chunks(128) {
         let fill = |block: &mut [u8]| block.copy_from_slice(piece);
-        match ask_with(Operation::Write, stream.addr() as u64, 0, piece.len(), fill, |_| ()) {
+        match ask_with(Operation::Write, stream.addr() as u64, 0, piece.len(), fill, |_, _| ()) {
             Some(count) => written += count as usize,
             None => {
                 let arguments = Precise { length: piece.len() as c_int, text: piece.as_ptr() };
@@ -208,7 +208,7 @@ fn padded(length: usize) -> usize {
 }
 
 /// Asks for an operation on a format. The block's text has at least `room` bytes, and `read` gets
-/// it afterwards.
+/// the answer and the text afterwards.
 ///
 /// # Safety
 /// The format ends with a null byte, and the arguments are what it takes.
@@ -219,7 +219,7 @@ unsafe fn ask_format(
     room: usize,
     format: *const c_char,
     arguments: *const u8,
-    read: impl FnOnce(&[u8]),
+    read: impl FnOnce(Option<u64>, &[u8]),
 ) -> Option<c_int> {
     // SAFETY: as the caller says.
     let format = unsafe { string::bytes(format) };
@@ -247,7 +247,7 @@ unsafe fn ask_format(
 unsafe fn print(stream: File, format: *const c_char, arguments: *const u8) -> c_int {
     let stream = stream.addr() as u64;
     // SAFETY: as the caller says.
-    let answer = unsafe { ask_format(Operation::Format, stream, 0, format, arguments, |_| ()) };
+    let answer = unsafe { ask_format(Operation::Format, stream, 0, format, arguments, |_, _| ()) };
     // SAFETY: as the caller says.
     answer.unwrap_or_else(|| unsafe { device::__gangway_driver_vprintf(format, arguments.cast()) })
 }
@@ -258,8 +258,10 @@ unsafe fn print_to(to: *mut c_char, size: usize, format: *const c_char, argument
     // Without the null byte.
     let limit = size.saturating_sub(1);
     let ask = |room: usize| {
-        let read = |block: &[u8]| {
-            for (index, &byte) in block.iter().take(room).enumerate() {
+        let read = |answer: Option<u64>, block: &[u8]| {
+            // The block has more room than the text needs, and callers may have no more than that.
+            let length = answer.and_then(|answer| usize::try_from(answer as c_int).ok()).unwrap_or(0);
+            for (index, &byte) in block.iter().take(room.min(length)).enumerate() {
                 // SAFETY: as the caller says.
                 unsafe { to.add(index).write(byte as c_char) };
             }

@@ -36,27 +36,22 @@ fn parts(size: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..size).step_by(PART).map(move |offset| (offset, PART.min(size - offset)))
 }
 
-/// Has `look` see all of a range, a part after the other: its offset, and what `read` gets of it. False where something
-/// cannot be read.
-pub fn by_parts(
-    size: usize,
-    mut read: impl FnMut(usize, &mut [u8]) -> bool,
-    mut look: impl FnMut(usize, &[u8]),
-) -> bool {
+/// Has `work` see to a range, a part after the other, which it gets the offset of, and room for. False where it has
+/// said so.
+pub fn by_parts(size: usize, mut work: impl FnMut(usize, &mut [u8]) -> bool) -> bool {
     let mut room = vec![0; PART.min(size)];
-    parts(size).all(|(offset, length)| {
-        let now = &mut room[..length];
-        let done = read(offset, now);
+    parts(size).all(|(offset, length)| work(offset, &mut room[..length]))
+}
+
+/// Has `look` see memory of the host in the same way. False where something cannot be read.
+pub fn of_host(address: usize, size: usize, mut look: impl FnMut(usize, &[u8])) -> bool {
+    by_parts(size, |offset, now| {
+        let done = read_into(address + offset, now);
         if done {
             look(offset, now);
         }
         done
     })
-}
-
-/// As [`by_parts`], of memory of the host.
-pub fn of_host(address: usize, size: usize, look: impl FnMut(usize, &[u8])) -> bool {
-    by_parts(size, |offset, now| read_into(address + offset, now), look)
 }
 
 #[cfg(test)]

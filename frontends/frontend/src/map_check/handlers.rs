@@ -138,8 +138,19 @@ impl Kept {
     }
 }
 
+/// Has the program's calls for signals come here, if `libgangway-host-access.so` is in this process.
+pub fn listen() {
+    type Action = extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> bool;
+    // SAFETY: a name with a null behind it.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_listen_to_signals".as_ptr()) };
+    if !found.is_null() {
+        // SAFETY: the library's function of that name has this type.
+        unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn(Action)>(found)(action) };
+    }
+}
+
 /// `sigaction` of the program's. False: the system is to be asked.
-pub extern "C" fn action(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> bool {
+extern "C" fn action(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> bool {
     let Some(kept) = [&SEGMENTATION, &TRAP].into_iter().find(|kept| kept.signal == signal) else {
         return false;
     };

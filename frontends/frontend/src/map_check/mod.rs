@@ -6,18 +6,17 @@
 //! | side | how accesses are known |
 //! |---|---|
 //! | virtual GPU | its driver notes each access of a kernel |
-//! | other devices | contents before and after a kernel; exactly in code that [tells](accesses) them |
-//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer; exactly in code that [tells](accesses) them |
+//! | other devices | contents before and after a kernel; exactly in code that [tells](crate::host_accesses) them |
+//! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer; exactly in code that [tells](crate::host_accesses) them |
 //!
 //! Mistakes are noted where they are seen, which may be a signal handler, and [told] at the next step of the runtime
 //! or at the end.
 
-pub mod accesses;
+mod accesses;
 mod advice;
 mod contents;
 mod decode;
 mod handlers;
-mod host_access;
 mod lock;
 mod maps;
 mod pages;
@@ -27,6 +26,7 @@ mod tracker;
 mod uses;
 mod watch;
 
+use crate::host_accesses::{self, Heard};
 use crate::message::print_line;
 use gangway_runtime::events;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,9 +41,14 @@ pub(crate) fn start() {
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     events::wait_for_contents();
     events::observe(&WATCH);
-    match host_access::listen() {
-        host_access::Heard::All => pages::start(),
-        host_access::Heard::NotAll(why) => print_line(format_args!(
+    let why = match host_accesses::tell(&accesses::Accesses) {
+        Heard::All => None,
+        Heard::Nothing => Some("the program was not started by `gangway run --check=map`"),
+        Heard::NotFree => Some("the program has its own `free`"),
+    };
+    match why {
+        None => pages::start(),
+        Some(why) => print_line(format_args!(
             "gangway: note: --check=map: {why}; what the host reads is not looked at, but in code of \
              `gangway cc --check=map`"
         )),

@@ -11,14 +11,15 @@
 //! Whoever uses a page, a copy or a call of the C library, or another thread's instruction, keeps it
 //! [open](super::uses). Where that cannot be had, as somebody else has the signal, no page is closed, which is said once.
 
-use super::accesses;
 use super::contents;
 use super::decode::{Instructions, OPERANDS, Operand};
-use super::handlers::{SEGMENTATION, TRAP};
+use super::handlers::{self, SEGMENTATION, TRAP};
 use super::lock::{Lock, this_thread};
 use super::maps::Known;
 use super::tracker::{Mistake, TRACKER, Tracker};
 use super::uses::{User, Uses};
+use crate::errno::Errno;
+use crate::host_accesses;
 use crate::message::print_line;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -118,6 +119,7 @@ static VERSION: AtomicU64 = AtomicU64::new(0);
 
 /// Has pages closed from now on.
 pub fn start() {
+    handlers::listen();
     let _ = PAGES.try_with(|pages| pages.instructions = Some(Instructions::new()));
     ON.store(true, Ordering::Release);
 }
@@ -185,7 +187,7 @@ pub fn release(address: usize, size: usize) {
 
 /// Closes the pages whose data the device has newer, and no others.
 pub fn close() {
-    if !ON.load(Ordering::Acquire) || accesses::are_told() {
+    if !ON.load(Ordering::Acquire) || host_accesses::are_told() {
         return;
     }
     let state = TRACKER.try_with(|tracker| {
@@ -348,23 +350,6 @@ fn protect(address: usize, size: usize, closed: bool) -> bool {
 const TRAP_FLAG: i64 = 0x100;
 /// String instructions go down.
 const DIRECTION_FLAG: i64 = 0x400;
-
-/// What the program's code has between two of its instructions must not change while a handler looks.
-pub struct Errno(c_int);
-
-impl Errno {
-    pub fn keep() -> Self {
-        // SAFETY: this thread's own.
-        Self(unsafe { *libc::__errno_location() })
-    }
-}
-
-impl Drop for Errno {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 };
-    }
-}
 
 /// Why there was a fault (`si_code`): the memory is there, and must not be accessed so.
 const NOT_ALLOWED: c_int = 2;

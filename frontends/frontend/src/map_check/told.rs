@@ -6,6 +6,7 @@ use crate::message::print_line;
 use gangway_backend::SourceLocation;
 use gangway_findings::{Finding, Side, Source};
 use gangway_runtime::Label;
+use std::sync::{Mutex, PoisonError};
 
 /// Tells all that waits. Called outside of the tracker's lock: a process is started for names and lines.
 pub fn tell_waiting() {
@@ -19,10 +20,24 @@ pub fn tell_waiting() {
             .collect()
     });
     for (found, newer, place) in waiting.unwrap_or_default() {
-        gangway_findings::tell(&in_words(&found, &newer, &place), |text| {
-            print_line(format_args!("gangway: {text}"));
-        });
+        let finding = in_words(&found, &newer, &place);
+        if is_new(&found, finding.sides.last().and_then(|side| side.source.clone())) {
+            gangway_findings::tell(&finding, |text| print_line(format_args!("gangway: {text}")));
+        }
     }
+}
+
+/// Whether it is the first mistake of its kind with this variable in that line, which may have many instructions.
+fn is_new(found: &Found, source: Option<Source>) -> bool {
+    static TOLD: Mutex<Vec<(Mistake, usize, Source)>> = Mutex::new(Vec::new());
+    let Some(source) = source else { return true };
+    let known = (found.mistake, found.variable(), Source { column: 0, ..source });
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_new = !told.contains(&known);
+    if is_new {
+        told.push(known);
+    }
+    is_new
 }
 
 /// A variable, its size and where it was declared.
@@ -119,4 +134,24 @@ fn side(label: &str, what: &str, place: &Place) -> Side {
 fn code_source(address: usize) -> Option<Source> {
     let (file, line, column) = gangway_backends::code_place(address).filter(|_| address != 0)?.source?;
     Some(Source { file, line, column })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gangway_freshness::Stale;
+
+    #[test]
+    fn a_line_is_told_once_for_each_variable_and_mistake() {
+        let found = |mistake, host| {
+            let stale = Stale { offset: 0, bytes: 4, origin: 0 };
+            Found { mistake, label: Label::NONE, host, size: 8, stale, place: 0 }
+        };
+        let at = |line, column| Some(Source { file: "once.c".to_owned(), line, column });
+        let first = found(Mistake::HostReads, 16);
+        assert!(is_new(&first, at(7, 3)) && !is_new(&first, at(7, 9)));
+        assert!(is_new(&first, at(8, 3)) && is_new(&found(Mistake::HostReads, 32), at(7, 3)));
+        assert!(is_new(&found(Mistake::DeviceReads, 16), at(7, 3)));
+        assert!(is_new(&first, None) && is_new(&first, None));
+    }
 }

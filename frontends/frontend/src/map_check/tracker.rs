@@ -4,6 +4,7 @@ use super::lock::Lock;
 use super::places::Places;
 use gangway_freshness::{Key, Ledger, Stale};
 use gangway_runtime::Label;
+use std::ops::Range;
 
 /// A mistake that waits to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,17 @@ pub struct Found {
     pub place: u32,
 }
 
+impl Found {
+    /// Tells the variable from others, also where it has no name.
+    pub fn variable(&self) -> usize {
+        variable(self.label, self.host)
+    }
+}
+
+fn variable(label: Label, host: usize) -> usize {
+    if label == Label::NONE { host } else { label.as_ptr().addr() }
+}
+
 /// Mistakes that wait at most.
 const WAITING: usize = 64;
 /// Mistakes that are remembered, so that each is told once.
@@ -37,6 +49,8 @@ const REMEMBERED: usize = 1024;
 pub struct Tracker {
     pub ledger: Ledger,
     pub places: Places,
+    /// What copies back to the host are overwriting.
+    copying: Vec<Range<usize>>,
     labels: Vec<Label>,
     waiting: [Option<Found>; WAITING],
     count: usize,
@@ -51,12 +65,29 @@ impl Tracker {
         Self {
             ledger: Ledger::new(),
             places: Places::new(),
+            copying: Vec::new(),
             labels: Vec::new(),
             waiting: [None; WAITING],
             count: 0,
             remembered: [None; REMEMBERED],
             next: 0,
         }
+    }
+
+    /// A copy to the host begins.
+    pub fn begin_copy(&mut self, host: Range<usize>) {
+        self.copying.push(host);
+    }
+
+    pub fn end_copy(&mut self, host: &Range<usize>) {
+        if let Some(index) = self.copying.iter().position(|copied| copied == host) {
+            self.copying.swap_remove(index);
+        }
+    }
+
+    /// Whether a copy overwrites a part of this.
+    pub fn is_copying(&self, host: &Range<usize>) -> bool {
+        self.copying.iter().any(|copied| copied.start < host.end && host.start < copied.end)
     }
 
     /// The number of a variable's description.
@@ -72,8 +103,7 @@ impl Tracker {
     pub fn note(&mut self, mistake: Mistake, key: Key, stale: Stale, place: u32) {
         let Some(pair) = self.ledger.get(key) else { return };
         let label = self.labels.get(pair.name as usize).copied().unwrap_or_default();
-        let variable = if label == Label::NONE { pair.host() } else { label.as_ptr().addr() };
-        let known = Some((mistake, variable, place));
+        let known = Some((mistake, variable(label, pair.host()), place));
         if self.remembered.contains(&known) || self.count == WAITING {
             return;
         }

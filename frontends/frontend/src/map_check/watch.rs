@@ -6,6 +6,7 @@ use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
 use super::uses::User;
 use super::{accesses, contents, pages, told};
+use crate::host_accesses;
 use crate::message::print_line;
 use crate::state::RUNTIME;
 use gangway_backend::{Accesses, DevicePtr};
@@ -111,19 +112,29 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
     let now = room_for((host, device), size, label).then(|| contents::read(host, size)).flatten();
     pages::end_use(User::Runtime, host, size);
     let Some(now) = now else { return };
-    if let Some(device) = self::device(device) {
-        // What others have done with this storage before.
-        for begin in (0..size).step_by(ACCESSES) {
-            let _ = device.take_accesses(DevicePtr(storage.0 + begin), ACCESSES.min(size - begin));
-        }
-    }
-    with(|tracker| {
-        let name = tracker.label_number(label);
-        tracker.ledger.map((host, device), storage.0, name, now);
+    let key = (host, device);
+    READING.try_with(|()| {
+        with(|tracker| {
+            let name = tracker.label_number(label);
+            tracker.ledger.map(key, storage.0, name, now);
+        });
+        let Some(device) = self::device(device) else { return };
+        read_storage(device, storage, size, |offset, there| {
+            // What others have done with this storage before.
+            for begin in (0..there.len()).step_by(ACCESSES) {
+                let size = ACCESSES.min(there.len() - begin);
+                let _ = device.take_accesses(DevicePtr(storage.0 + offset + begin), size);
+            }
+            with(|tracker| {
+                if let Some(pair) = tracker.ledger.get_mut(key) {
+                    pair.begins_with(offset, there);
+                }
+            });
+        });
     });
-    accesses::watch(host, size);
+    host_accesses::watch(host, size);
     if !notes_accesses(device) {
-        accesses::watch(storage.0, size);
+        host_accesses::watch(storage.0, size);
     }
     pages::close();
 }
@@ -186,6 +197,7 @@ fn matching(
 
 fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size: usize) {
     let found = with(|tracker| {
+        tracker.begin_copy(host..host + size);
         let (key, offset) = matching(tracker, device, host, from, size)?;
         Some((key, offset, tracker.places.add(Place::construct(site))))
     });
@@ -246,6 +258,11 @@ fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
 }
 
 fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
+    see_copy_back(device, site, copy);
+    with(|tracker| tracker.end_copy(&(copy.host..copy.host + copy.size)));
+}
+
+fn see_copy_back(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
     add_global(device, host, storage, size);
     let found = with(|tracker| {
@@ -337,6 +354,18 @@ fn storage_has(number: i32, storage: DevicePtr, size: usize) -> Option<Vec<u8>> 
     unsafe { device(number)?.read_memory(storage, &mut bytes) }.then_some(bytes)
 }
 
+/// Has `look` see storage of an entry, a part after the other, with its offset. The caller has `READING`.
+fn read_storage(device: &Device, storage: DevicePtr, size: usize, mut look: impl FnMut(usize, &[u8])) {
+    contents::by_parts(size, |offset, now| {
+        // SAFETY: it is not freed as long as `READING` is taken.
+        let done = unsafe { device.read_memory(DevicePtr(storage.0 + offset), now) };
+        if done {
+            look(offset, now);
+        }
+        done
+    });
+}
+
 fn notes_accesses(number: i32) -> bool {
     device(number).is_some_and(|device| device.take_accesses(DevicePtr(0), 0).is_some())
 }
@@ -353,16 +382,32 @@ fn pairs_of(tracker: &Tracker, device: i32) -> Vec<(Key, usize, DevicePtr)> {
 
 fn begin_launch(number: i32) {
     TOLD.set(accesses::by_kernels());
-    let Some(device) = device(number) else { return };
+    if let Some(device) = device(number) {
+        READING.try_with(|()| see_hosts(device));
+    }
+}
+
+/// What the program has written. Other threads may be about to map, to copy and to unmap.
+fn see_hosts(device: &'static Device) {
+    let number = device.number();
     let variables: Vec<Variable> = device.table.entries().into_iter().map(Variable::of).collect();
     variables.iter().for_each(|variable| add_entry(number, variable));
     for (key, size, _) in with(|tracker| pairs_of(tracker, number)).unwrap_or_default() {
-        contents::of_host(key.0, size, |offset, now| {
-            with(|tracker| {
+        contents::by_parts(size, |offset, now| {
+            // Read while nobody else tells of a copy: what that brings is no write of the program's.
+            let seen = with(|tracker| {
+                if tracker.is_copying(&(key.0 + offset..key.0 + offset + now.len())) {
+                    return true;
+                }
+                if !contents::read_into(key.0 + offset, now) {
+                    return false;
+                }
                 if let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.size() == size) {
                     pair.see_host(offset, now, 0);
                 }
+                true
             });
+            seen == Some(true)
         });
     }
 }
@@ -381,11 +426,7 @@ fn see_launch(device: &'static Device, site: &Site, kernel: &str) {
     let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
     let mut noted = Noted { kernel, places: HashMap::new(), launch: origin };
     for (key, size, storage) in pairs {
-        let read = |offset: usize, now: &mut [u8]| {
-            // SAFETY: storage of an entry that is not freed as long as `READING` is taken.
-            unsafe { device.read_memory(DevicePtr(storage.0 + offset), now) }
-        };
-        contents::by_parts(size, read, |begin, now| {
+        read_storage(device, storage, size, |begin, now| {
             for (number, now) in now.chunks(ACCESSES).enumerate() {
                 let offset = begin + number * ACCESSES;
                 let accesses = device.take_accesses(DevicePtr(storage.0 + offset), now.len());

@@ -114,6 +114,9 @@ pub mod kind {
     /// No item, but the first bytes of a flexible array that the construct uses: these have to stand on the device behind
     /// the structure, unless [`super::flag::IF_PRESENT`] says that they may be nowhere.
     pub const FLEXIBLE: u32 = 16;
+    /// No clause names it: a member that the construct uses of the object at `this`, or all of that. The pointer is the
+    /// member's own place, if it is one.
+    pub const USED: u32 = 17;
 }
 
 /// What else a clause says.

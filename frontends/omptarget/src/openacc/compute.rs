@@ -1,6 +1,7 @@
 //! Compute constructs (OpenACC 3.3 section 2.5): data, and the launch between.
 
 use super::abi::{AccItem, AccLaunch, LAUNCH, LAUNCH_ON_HOST, Site};
+use super::assembled::{self, Assembled};
 use super::data::{Structured, arguments, device_for, failed, find};
 use super::grid;
 use crate::libomp::Libomp;
@@ -12,7 +13,8 @@ use gangway_frontend::words::Words;
 use gangway_openacc::device_type::{DeviceType, SYNC};
 use gangway_openacc::dimensions::{self, GANGS, WORKERS};
 use gangway_openacc::failure::mistake;
-use gangway_openacc::profiling::{ErrorCode, Event, Scope, Span};
+use gangway_openacc::profiling::{self, ErrorCode, Event, Scope, Span};
+use gangway_openacc::waits::Wait;
 use gangway_openacc::words::OpenAcc;
 use gangway_openacc::{debug, device, queues, thread};
 use gangway_runtime::{Device, Items, Result, Shape, events, memory};
@@ -38,6 +40,8 @@ struct Open {
     gangs: [u32; 3],
     /// The workers that its kernel has been compiled for.
     workers: u32,
+    /// Objects that are there for it alone.
+    assembled: Vec<Assembled>,
 }
 
 /// Begins a compute construct: makes its data present and says where it is.
@@ -67,7 +71,8 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
         } else {
             scope.set_device_type(DeviceType::Host as i32);
         }
-        let structured = Structured::begin(site, device, items, launch.asynchronous);
+        let mut structured = Structured::begin(site, device, items, launch.asynchronous);
+        let assembled = assembled(&mut structured, items, construct);
         find(device, &structured.site, items);
         if device.is_some() {
             launch.device = LAUNCH as i32;
@@ -89,8 +94,24 @@ pub unsafe extern "C" fn __gangway_acc_compute_begin(
             thread::bind_to_host();
         }
         let gangs = launch.gangs;
-        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span, gangs, workers }));
+        OPEN.with_borrow_mut(|open| open.push(Open { structured, scope, span, gangs, workers, assembled }));
     });
+}
+
+/// Puts objects together of which members are missing on the device. The construct is waited for then.
+fn assembled(
+    structured: &mut Structured,
+    items: &mut [AccItem],
+    construct: profiling::Construct,
+) -> Vec<Assembled> {
+    let Some(device) = structured.device else { return Vec::new() };
+    let wanted = assembled::wanted(device, items);
+    if !wanted.is_empty() && structured.asynchronous != SYNC {
+        let queues = Some(&[structured.asynchronous][..]);
+        Wait { asynchronous: SYNC, device: None, queues, construct }.run::<Libomp>();
+        structured.asynchronous = SYNC;
+    }
+    wanted.into_iter().map(|at| Assembled::new(device, &structured.site, at, items)).collect()
 }
 
 /// Where this thread knows how many gangs each dimension has, while it is a gang of several. The first is 0
@@ -128,6 +149,9 @@ pub extern "C" fn __gangway_acc_compute_end() {
         let Some(mut open) = OPEN.with_borrow_mut(Vec::pop) else { return };
         if open.structured.device.is_none() {
             thread::unbind_from_host();
+        }
+        for object in open.assembled.drain(..) {
+            object.end(&open.structured.site);
         }
         open.structured.end();
         open.scope.end_data();

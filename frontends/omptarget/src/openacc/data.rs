@@ -129,6 +129,10 @@ pub(super) fn find(device: Option<&'static Device>, site: &events::Site, items: 
             }
             continue;
         }
+        // It has been put together.
+        if item.is_object() && !item.device.is_null() {
+            continue;
+        }
         let begin = item.begin.addr();
         let on = device.filter(|_| item.kind != kind::DEVICEPTR);
         let of_object = || {

@@ -58,7 +58,13 @@ impl Listed {
         let is_there = |object: &Range<usize>| {
             device.is_some_and(|device| !matches!(present::parts_of(device, object), Parts::Nothing))
         };
-        for item in items.iter().filter(|item| item.object() == 0) {
+        // What a construct uses and no clause names is kept if it is there; of what is there in part it gets a copy.
+        let is_whole = |range: Range<usize>| {
+            let first = device.and_then(|device| present::entries_in(device, &range).next());
+            first.is_some_and(|(part, _)| part == range)
+        };
+        let is_apart = |item: &AccItem| item.kind == kind::USED && !is_whole(item.range());
+        for item in items.iter().filter(|item| item.object() == 0 && !is_apart(item)) {
             if !item.is_object() || !is_there(&item.range()) {
                 // A structure of which all members are there is there.
                 let members = device.and_then(|device| present::members_of(device, &item.range()));
@@ -174,7 +180,7 @@ impl Listed {
             (kind::COPYOUT, _) => MapKind::FROM | hold | finalize | zero | always,
             (kind::CREATE, _) => hold | zero,
             (kind::DELETE, _) => finalize,
-            (kind::NO_CREATE, _) => MapKind::IF_PRESENT | hold,
+            (kind::NO_CREATE | kind::USED, _) => MapKind::IF_PRESENT | hold,
             (kind::PRESENT, _) => MapKind::PRESENT | hold,
             // A variable that devices have for good.
             (kind::UPDATE_DEVICE, Construct::Structured) => MapKind::TO | MapKind::ALWAYS | hold,
@@ -193,7 +199,7 @@ impl Listed {
             let whole = Item { base: begin, begin, size: item.bytes, kind, label };
             self.data.push(pieces(item, &whole).unwrap_or(whole));
         }
-        if !item.pointer.is_null() && construct != Construct::Update {
+        if !item.pointer.is_null() && construct != Construct::Update && item.kind != kind::USED {
             self.attach(construct, item, label);
         }
     }
@@ -295,7 +301,7 @@ fn whole_elements(first: &Range<usize>, part: &Range<usize>) -> Range<usize> {
 }
 
 /// What of a range is in none of others.
-fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
+pub(super) fn between(range: Range<usize>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
     others.sort_by_key(|other| other.start);
     let mut next = range.start;
     let mut rest = Vec::new();

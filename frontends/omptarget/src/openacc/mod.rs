@@ -5,6 +5,7 @@
 //! says of data, devices and queues is in `gangway-openacc`, which programs of GCC's use, too.
 
 pub mod abi;
+mod assembled;
 pub mod compute;
 pub mod data;
 mod grid;

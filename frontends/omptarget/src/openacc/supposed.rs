@@ -2,7 +2,9 @@
 //! whatever way; of the rest the translator has said which section the construct uses.
 
 use super::abi::{AccItem, kind};
+use gangway_openacc::device_type::{NOVAL, SYNC};
 use gangway_openacc::present::{self, Parts};
+use gangway_openacc::waits;
 use gangway_runtime::{Device, memory};
 use std::ops::Range;
 use std::ptr::null_mut;
@@ -12,8 +14,16 @@ pub(super) const fn is_supposed(item: &AccItem) -> bool {
     matches!(item.kind, kind::SUPPOSED_COPY | kind::SUPPOSED_COPYIN)
 }
 
-/// The items that are copied for them.
+/// The items that are copied for them. Constructs before, which queues are about to end, may have brought other parts
+/// of the same data: these are waited for.
 pub(super) fn copied(device: &'static Device, items: &[AccItem]) -> Vec<AccItem> {
+    let is_leaving = |item: &AccItem| {
+        let pointer = item.pointer.addr();
+        present::is_leaving(device, &(pointer..pointer + 1)) || present::is_leaving(device, &item.range())
+    };
+    if items.iter().any(|item| is_supposed(item) && is_leaving(item)) {
+        waits::wait_clause(device, SYNC, std::iter::once(NOVAL));
+    }
     let mut all: Vec<AccItem> = Vec::new();
     for item in items.iter().filter(|item| is_supposed(item) && item.bytes > 0) {
         let range = item.range();

@@ -9,7 +9,7 @@ enum { __GANGWAY_ACC_PARALLEL, __GANGWAY_ACC_KERNELS, __GANGWAY_ACC_SERIAL, __GA
 enum { __GANGWAY_ACC_COPY, __GANGWAY_ACC_COPYIN, __GANGWAY_ACC_COPYOUT, __GANGWAY_ACC_CREATE, __GANGWAY_ACC_NO_CREATE, __GANGWAY_ACC_PRESENT,
   __GANGWAY_ACC_DEVICEPTR, __GANGWAY_ACC_ATTACH, __GANGWAY_ACC_DELETE, __GANGWAY_ACC_DETACH, __GANGWAY_ACC_USE_DEVICE,
   __GANGWAY_ACC_UPDATE_SELF, __GANGWAY_ACC_UPDATE_DEVICE, __GANGWAY_ACC_ROW,
-  __GANGWAY_ACC_SUPPOSED_COPY, __GANGWAY_ACC_SUPPOSED_COPYIN, __GANGWAY_ACC_FLEXIBLE };
+  __GANGWAY_ACC_SUPPOSED_COPY, __GANGWAY_ACC_SUPPOSED_COPYIN, __GANGWAY_ACC_FLEXIBLE, __GANGWAY_ACC_USED };
 enum { __GANGWAY_ACC_IF_PRESENT = 1, __GANGWAY_ACC_FINALIZE = 2, __GANGWAY_ACC_IMPLICIT = 4, __GANGWAY_ACC_ZERO = 8, __GANGWAY_ACC_READONLY = 16, __GANGWAY_ACC_OBJECT = 32,
   __GANGWAY_ACC_NAMED = 64, __GANGWAY_ACC_HAS_ROWS = 128 };
 #define __GANGWAY_ACC_ALWAYS_IN 0x40000000u
@@ -46,6 +46,13 @@ void __gangway_acc_compute_end(void);
     __typeof__(place) __acc_old = __gangway_acc_read(place), __acc_one = 1;                                            \
     if (__acc_old != 0 && __acc_old != 1)                                                                              \
       (void)__atomic_compare_exchange(&(place), &__acc_old, &__acc_one, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
+  }
+/* Takes another value if the old one compares so with it, while others may be doing the same. */
+#define __gangway_acc_replace_if(place, sign, value)                                                                   \
+  {                                                                                                                    \
+    __typeof__(place) __acc_old = __gangway_acc_read(place), __acc_new = (value);                                      \
+    while (__acc_old sign __acc_new &&                                                                                 \
+           !__atomic_compare_exchange(&(place), &__acc_old, &__acc_new, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}     \
   }
 /* Whether what two pointers lead to was mapped apart, in the construct that has begun last. */
 int __gangway_acc_apart(const void *, const void *);

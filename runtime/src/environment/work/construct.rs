@@ -5,7 +5,7 @@ use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, MappingEvent, Place, Site};
 use crate::storage::{AllocationRequest, Purpose};
-use gangway_backend::{DevicePtr, EventHandle, RangeChange, Stream};
+use gangway_backend::{DevicePtr, EventHandle, HostCopy, RangeChange, Stream};
 use gangway_present::{BlockRef, Label, Point, PresentTable, ReadyRef, Relation, StreamRef};
 
 /// The construct that work is for: its device, the stream of its operations, and where it stands
@@ -21,6 +21,8 @@ pub(crate) struct Construct {
     /// The stream is the program's, and the construct is not waited for at its end.
     queued: bool,
     unified_shared_memory: bool,
+    /// The program asks for copies.
+    is_update: bool,
     /// A target region, whose data nobody else has when it ends.
     is_region: bool,
     /// What showed before the end that it had failed.
@@ -45,6 +47,7 @@ impl Construct {
             stream,
             queued: queue.is_some(),
             unified_shared_memory,
+            is_update: false,
             is_region: false,
             failure: None,
         })
@@ -66,6 +69,7 @@ impl Construct {
         self.stream = stream_of(device, self.opened, queue)?;
         self.queued = queue.is_some();
         self.unified_shared_memory = unified_shared_memory;
+        self.is_update = false;
         self.is_region = false;
         debug_assert!(self.failure.is_none(), "a failure is told at the end");
         Ok(())
@@ -75,6 +79,11 @@ impl Construct {
     #[inline]
     pub(super) fn is_for_region(&mut self) {
         self.is_region = true;
+    }
+
+    /// Says that it is a `target update`.
+    pub(in crate::environment) fn is_for_update(&mut self) {
+        self.is_update = true;
     }
 
     /// The device it is for.
@@ -193,10 +202,33 @@ impl Construct {
         self.opened.notice(begin, size, change, label, self.stream);
     }
 
+    /// Tells the device that the copy which has just been put into a stream reads or writes memory of the program, if
+    /// it wants to know.
+    #[inline]
+    pub(super) fn tell_host_copy(
+        &self,
+        stream: &dyn Stream,
+        (address, size): (usize, usize),
+        direction: Direction,
+    ) {
+        if self.opened.capabilities.host_copies && size != 0 {
+            let write = direction == Direction::Out;
+            let copy = HostCopy { address, size, write, mapped: !self.is_update };
+            stream.host_copy(&copy, self.site.location());
+        }
+    }
+
     /// Where operations go, if the device wants to know whose affair they are.
     pub(in crate::environment) fn noticing(&self) -> Option<&'static dyn Stream> {
         self.opened.capabilities.mapping_notices.then(|| self.opened.at(self.stream))
     }
+}
+
+/// Which way a copy goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    In,
+    Out,
 }
 
 /// A stream of the program's, or of the device's pool.

@@ -6,7 +6,7 @@
 //! and a repair would be fewer operations, but leave wrong addresses for a while
 //! where other threads, or kernels in other streams, may look.
 
-use super::construct::Construct;
+use super::construct::{Construct, Direction};
 use super::order::Order;
 use super::pack::Pack;
 use crate::error::{ErrorKind, Result};
@@ -51,12 +51,36 @@ impl Operations {
     ) -> Result<()> {
         let label = declared(entry, label);
         if size != 0 && !entry.has_attachments() {
-            return self.copy_to(construct, host, entry.translate(host), size, label);
+            return self.copy_part_in(construct, entry, (host, size), label);
         }
+        self.copy_in_between(construct, entry, host, size, label)
+    }
+
+    /// The same for what lies between attached pointers.
+    #[cold]
+    fn copy_in_between(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        host: usize,
+        size: usize,
+        label: Label,
+    ) -> Result<()> {
         let parts = around(host, size, attached_in(entry, host, size));
-        parts.into_iter().try_for_each(|(begin, length)| {
-            self.copy_to(construct, begin, entry.translate(begin), length, label)
-        })
+        parts.into_iter().try_for_each(|part| self.copy_part_in(construct, entry, part, label))
+    }
+
+    #[inline]
+    fn copy_part_in(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        (host, size): (usize, usize),
+        label: Label,
+    ) -> Result<()> {
+        self.copy_to(construct, host, entry.translate(host), size, label)?;
+        construct.tell_host_copy(construct.at_stream(), (host, size), Direction::In);
+        Ok(())
     }
 
     /// Makes the storage of `[host, host + size)` zero, in an entry that has no attached pointers yet.
@@ -109,12 +133,24 @@ impl Operations {
     ) -> Result<()> {
         let label = declared(entry, label);
         if size != 0 && !entry.has_attachments() {
-            return self.copy_from(construct, host, entry.translate(host), size, label);
+            return self.copy_part_out(construct, entry, (host, size), label);
         }
         let pointers = attached_in(entry, host, size).chain(detached.iter().copied());
-        around(host, size, pointers).into_iter().try_for_each(|(begin, length)| {
-            self.copy_from(construct, begin, entry.translate(begin), length, label)
-        })
+        let parts = around(host, size, pointers);
+        parts.into_iter().try_for_each(|part| self.copy_part_out(construct, entry, part, label))
+    }
+
+    #[inline]
+    fn copy_part_out(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        (host, size): (usize, usize),
+        label: Label,
+    ) -> Result<()> {
+        self.copy_from(construct, host, entry.translate(host), size, label)?;
+        construct.tell_host_copy(construct.at_stream(), (host, size), Direction::Out);
+        Ok(())
     }
 
     /// Copies a value as it is now: into the image of the construct's block, or from bytes
@@ -257,7 +293,7 @@ impl Operations {
 }
 
 /// Does a copy, which observers see if there are any.
-#[inline]
+#[inline(always)]
 fn transferred(
     construct: &Construct,
     step: impl Fn() -> Step<'static>,
@@ -290,9 +326,12 @@ pub(super) fn make_owed_copies(construct: &Construct, entry: EntryRef<'static>) 
             let (number, site) = (construct.device().number(), construct.site());
             let device = entry.translate(host);
             let step = || Step::FromDevice { host, device, size, label };
-            // SAFETY: as in `send`; the copy is waited for.
-            let fetch =
-                |stream: &dyn Stream| unsafe { stream.copy_from_device(host as *mut u8, device, size) };
+            let fetch = |stream: &dyn Stream| {
+                // SAFETY: as in `send`; the copy is waited for.
+                unsafe { stream.copy_from_device(host as *mut u8, device, size) }?;
+                construct.tell_host_copy(stream, (host, size), Direction::Out);
+                Ok(())
+            };
             let copy = || construct.device().at_once(construct.opened(), fetch);
             events::step(number, &site, step, copy, |_| step())
                 .map_err(|error| construct.fail(ErrorKind::Transfer(error)))

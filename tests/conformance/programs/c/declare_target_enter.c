@@ -36,7 +36,7 @@ int main(void) {
   counter = 50;
   table[3] = 10;
 #pragma omp target update to(counter, table)
-#pragma omp target map(from : out, real)
+#pragma omp target map(from : out[0 : 1], real)
   {
     out[0] = bump(1);
     real = look(3);

@@ -46,7 +46,7 @@ int main(void)
   puts("host: between");
   fflush(stdout);
 
-#pragma omp target map(from : texts, lengths)
+#pragma omp target map(tofrom : texts) map(from : lengths)
   {
     const char *value = getenv("GANGWAY_TEST_VALUE");
     lengths[0] = snprintf(texts[0], sizeof texts[0], "<%s>", value ? value : "none");
@@ -56,6 +56,13 @@ int main(void)
   }
   for (int i = 0; i < 4; ++i)
     printf("%d: %s\n", lengths[i], texts[i]);
+
+  /* A text may have no more room than it needs. */
+  char beside[2][16];
+  memset(beside, '+', sizeof beside);
+#pragma omp target map(tofrom : beside)
+  sprintf(beside[0], "%d", 12);
+  printf("%s %.3s %.16s\n", beside[0], beside[0] + 3, beside[1]);
 
   int times = 0;
   time_t now = time(NULL);

@@ -18,7 +18,7 @@ int main(void) {
     chosen = table[1];
   }
   printf("%d %d %d\n", out[0], out[1], out[2]);
-#pragma omp target map(from : out)
+#pragma omp target map(from : out[0 : 1])
   out[0] = chosen(8, 9);
   printf("%d\n", out[0]);
   return 0;

@@ -37,7 +37,7 @@ int main() {
   std::printf("%d %d\n", Registry::used, config::level);
   config::level = 99;
 #pragma omp target update to(config::level)
-#pragma omp target map(from : out)
+#pragma omp target map(from : out[0 : 1])
   out[0] = config::level;
   std::printf("%d\n", out[0]);
 }

@@ -45,6 +45,11 @@ impl Checks {
         self.names().any(|known| known == name)
     }
 
+    /// Whether one of them goes by what the host accesses.
+    pub fn hear_the_host(self) -> bool {
+        self.has("map") || self.has("race")
+    }
+
     fn names(self) -> impl Iterator<Item = &'static str> {
         CHECKS.iter().zip(self.0).filter(|(_, is)| *is).map(|(check, _)| check.name)
     }

@@ -27,6 +27,8 @@ pub fn sarif(findings: &[Finding]) -> Value {
             "message": { "text": finding.message.clone() + &kernel },
             "locations": main,
             "relatedLocations": locations.collect::<Vec<_>>(),
+            // What tells it from others when a file is looked at again.
+            "partialFingerprints": { "suppression/v1": finding.suppression() },
         })
     };
     let results: Vec<Value> = findings.iter().map(result).collect();
@@ -57,6 +59,7 @@ mod tests {
         let value = sarif(&[Finding { message, kernel, sides, ..Finding::default() }]);
         let result = &value["runs"][0]["results"][0];
         assert_eq!(result["message"]["text"], "m (kernel k)");
+        assert_eq!(result["partialFingerprints"]["suppression/v1"], ":a.c:7");
         assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "unknown");
         let other = &result["relatedLocations"][0]["physicalLocation"];
         assert_eq!(

@@ -98,13 +98,13 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     }
     if request.tells_accesses && language == Language::Fortran {
         eprintln!(
-            "gangway: note: --check=map: flang cannot have accesses told; the host's are seen by pages"
+            "gangway: note: --check: flang cannot have accesses told; `map` sees the host's by pages, and `race` does not"
         );
     } else if request.tells_accesses {
         request.rest.splice(0..0, TELLS_ACCESSES.map(OsString::from));
     }
     // What is read and translated before it is compiled is read without.
-    request.words.retain(|word| word != "--check=map");
+    request.words.retain(|word| !word.as_encoded_bytes().starts_with(request::CHECK.as_bytes()));
     let compiler = Compiler::find(
         language,
         request.llvm.as_deref(),

@@ -5,13 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::response::{self, Word};
+use crate::checks;
 use crate::exit::{FAILURE, Failure};
 
 /// The arguments of one call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Request {
     pub openmp: bool,
-    /// The host's accesses, and those of CPU devices, are to be told (`--check=map`).
+    /// The host's accesses, and those of CPU devices, are to be told (`--check=map`, `--check=race`).
     pub tells_accesses: bool,
     /// Constructs of OpenACC are translated.
     pub openacc: bool,
@@ -120,6 +121,9 @@ fn is_debug(option: &str) -> bool {
     })
 }
 
+/// What programs are compiled for, to be run under such checks: those that go by what the host accesses need it.
+pub const CHECK: &str = "--check=";
+
 impl Request {
     /// Reads the arguments; `cuda` is the toolkit that the environment names.
     pub fn read(arguments: &[OsString], cuda: Option<OsString>) -> Result<Self, Failure> {
@@ -160,7 +164,11 @@ impl Request {
                 "--print-flags=compile" => request.print = Some(Part::Compile),
                 "--print-flags=link" => request.print = Some(Part::Link),
                 "--emit-translated" => request.emit_translated = true,
-                "--check=map" => request.tells_accesses = true,
+                _ if option.starts_with(CHECK) => {
+                    let checks = checks::named(&option[CHECK.len()..]);
+                    request.tells_accesses =
+                        checks.map_err(|text| Failure::new(FAILURE, text))?.hear_the_host();
+                }
                 _ if takes_value(option) => {
                     let for_devices = option.starts_with("-Xopenmp-target") || option.starts_with("-Xarch_");
                     let value = words.get(at).and_then(|word| word.text.to_str());
@@ -174,7 +182,7 @@ impl Request {
             }
             taken[here] = option.starts_with("--print-flags")
                 || option == "--emit-translated"
-                || option == "--check=map"
+                || option.starts_with(CHECK)
                 || option == "-fopenacc-notes"
                 || option == "--param=openacc-privatization=noisy";
         }

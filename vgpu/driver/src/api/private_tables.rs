@@ -9,17 +9,20 @@
 //! is not known; they are told at the end of a process that has not used a device in any other way.
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gangway_engine::Facts;
+use gangway_engine::{Facts, HostAccess, Origin, Transfer};
+use gangway_findings::Source;
+use gangway_streams::Task;
 
 use crate::abi::{CUcontext, CUdevice, CUdeviceptr, CUmodule, CUstream};
 use crate::objects::context;
-use crate::objects::device::{Device, leaks, names};
+use crate::objects::device::{Device, host, leaks, names};
 use crate::objects::process::report::report;
 use crate::objects::process::{faults, state, trace};
 use crate::objects::program::module::Module;
 use crate::objects::stream::{StreamRef, runtimes};
+use crate::objects::work::watched::copy_of_host;
 
 /// What Gangway's runtime asks for; `backends/cuda/src/driver/virtual_gpu.rs` has it, too.
 const GANGWAY: u128 = u128::from_be_bytes(*b"gangway-runtime\0");
@@ -63,6 +66,37 @@ struct Table {
     ) -> bool,
     /// Tells the place that has such a number: calls a function with an argument.
     access_place: extern "C" fn(device: CUdevice, number: u32, receive: ReceivePlace, argument: *mut c_void),
+    /// Whether races are looked for, also with what the program itself does.
+    looks_for_races: extern "C" fn() -> bool,
+    /// The program tells its accesses to pages that have their bit in a table of so many words, by the low bits of their
+    /// numbers; the driver sets it for pages that devices use. `find` tells the place of an instruction. Answers whether
+    /// they are wanted.
+    hear_host: extern "C" fn(pages: *const AtomicU64, words: usize, find: FindPlace) -> bool,
+    /// The program is about to access so many bytes, by the instruction at an address.
+    host_accessed: extern "C" fn(address: u64, size: u64, code: u64, write: bool),
+    /// Memory of the program is given back.
+    host_freed: extern "C" fn(address: u64, size: u64),
+    /// The runtime has put a copy into a stream that reads or writes memory of the program.
+    host_copied: extern "C" fn(stream: CUstream, copy: &HostCopy),
+    /// What the program's tasks do, see [`task`].
+    task: extern "C" fn(event: u32, value: u64) -> u64,
+}
+
+/// Tells the place of an instruction of the program's: calls a function with an argument.
+type FindPlace = extern "C" fn(code: u64, receive: ReceivePlace, argument: *mut c_void);
+
+/// A copy's part that is memory of the program.
+#[repr(C)]
+struct HostCopy {
+    address: u64,
+    size: u64,
+    /// The construct.
+    file: Text,
+    line: u32,
+    column: u32,
+    write: bool,
+    /// It is a part of mapping data, and not what the program asks for.
+    mapped: bool,
 }
 
 static TABLE: Table = Table {
@@ -80,6 +114,12 @@ static TABLE: Table = Table {
     copies_are,
     take_accesses,
     access_place,
+    looks_for_races,
+    hear_host,
+    host_accessed,
+    host_freed,
+    host_copied,
+    task,
 };
 
 type Receive = extern "C" fn(argument: *mut c_void, fault: &KernelFault);
@@ -94,6 +134,16 @@ struct Text {
 impl Text {
     fn of(text: &str) -> Self {
         Self { bytes: text.as_ptr(), size: text.len() }
+    }
+
+    /// # Safety
+    /// The bytes are there.
+    unsafe fn copy(&self) -> String {
+        if self.size == 0 {
+            return String::new();
+        }
+        // SAFETY: the caller's promise.
+        String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(self.bytes, self.size) }).into_owned()
     }
 
     fn of_option(text: &Option<String>) -> Self {
@@ -135,8 +185,7 @@ extern "C" fn wants_names(device: CUdevice) -> bool {
 
 extern "C" fn name_memory(address: CUdeviceptr, size: u64, name: &Text) {
     // SAFETY: the runtime has so many bytes there during the call.
-    let name = unsafe { std::slice::from_raw_parts(name.bytes, name.size) };
-    names::put(address, size, String::from_utf8_lossy(name).into_owned());
+    names::put(address, size, unsafe { name.copy() });
 }
 
 extern "C" fn runtimes_stream(stream: CUstream) {
@@ -184,6 +233,107 @@ extern "C" fn access_place(device: CUdevice, number: u32, receive: ReceivePlace,
     let [function, instruction, file] =
         [&place.function, &place.instruction, &file].map(|text| Text::of(text));
     receive(argument, &function, &instruction, &file, line, column);
+}
+
+extern "C" fn looks_for_races() -> bool {
+    Device::looks_for_races()
+}
+
+extern "C" fn hear_host(pages: *const AtomicU64, words: usize, find: FindPlace) -> bool {
+    // SAFETY: the runtime's table of so many words, which it keeps.
+    let pages = unsafe { std::slice::from_raw_parts(pages, words) };
+    extern "C" fn receive(
+        found: *mut c_void,
+        function: &Text,
+        _instruction: &Text,
+        file: &Text,
+        line: u32,
+        column: u32,
+    ) {
+        // SAFETY: what is passed below; the texts are there during the call.
+        unsafe {
+            let (function, file) = (function.copy(), file.copy());
+            let source = (!file.is_empty()).then_some(Source { file, line, column });
+            *found.cast::<(String, Option<Source>)>() = (function, source);
+        }
+    }
+    host::hear(
+        pages,
+        Box::new(move |code| {
+            let mut found = (String::new(), None);
+            find(code, receive, (&raw mut found).cast());
+            found
+        }),
+    )
+}
+
+extern "C" fn host_accessed(address: u64, size: u64, code: u64, write: bool) {
+    host::accessed(&HostAccess { address, size, write, code });
+}
+
+extern "C" fn host_freed(address: u64, size: u64) {
+    host::freed(address, size);
+}
+
+extern "C" fn host_copied(stream: CUstream, copy: &HostCopy) {
+    let &HostCopy { address, size, ref file, line, column, write, mapped } = copy;
+    // SAFETY: the runtime has the text during the call.
+    let file = unsafe { file.copy() };
+    let source = (!file.is_empty()).then_some((file, line, column));
+    let what = if write { "a copy to the host" } else { "a copy to the device" };
+    if let Ok(stream) = StreamRef::resolve(stream, false) {
+        // A stream that takes nothing any more has failed, and that is told elsewhere.
+        let _ = copy_of_host(&stream, Origin { what, mapped, source }, Transfer { address, size, write });
+    }
+}
+
+/// What the program's tasks do, by a number.
+mod event {
+    /// It makes one: answers the moment.
+    pub const MADE: u32 = 0;
+    /// The calling thread begins one that runs code of the program; the value says whether it depends on others.
+    pub const BEGIN: u32 = 1;
+    /// The calling thread begins one that moves data and was made at a moment: one of its own, and one that depends on
+    /// others.
+    pub const BEGIN_FOR_DEVICE: u32 = 2;
+    pub const BEGIN_DEPENDENT_FOR_DEVICE: u32 = 3;
+    /// The calling thread ends the task that it has begun last.
+    pub const END: u32 = 4;
+    /// The program has waited for tasks.
+    pub const MET: u32 = 5;
+    /// A task goes on in several threads, and does so no more.
+    pub const SPREADS: u32 = 6;
+    pub const GATHERS: u32 = 7;
+    /// The calling thread waits on behalf of a task from now on, if the value is not 0: answers whether it did.
+    pub const WAITS: u32 = 8;
+    /// Answers whether the calling thread is in a task that moves data.
+    pub const IS_FOR_DEVICE: u32 = 9;
+}
+
+extern "C" fn task(event: u32, value: u64) -> u64 {
+    match event {
+        event::MADE => return gangway_streams::task_made(),
+        event::BEGIN => {
+            if value != 0 {
+                // What it knows it may hand on in many ways.
+                gangway_streams::tasks_met();
+            }
+            host::begin_task(Task::OfProgram);
+        }
+        event::BEGIN_FOR_DEVICE => host::begin_task(Task::ForDevice { made: value, since: None }),
+        event::BEGIN_DEPENDENT_FOR_DEVICE => {
+            let since = Some(gangway_streams::task_depends());
+            host::begin_task(Task::ForDevice { made: value, since });
+        }
+        event::END => host::end_task(),
+        event::MET => gangway_streams::tasks_met(),
+        event::SPREADS => gangway_streams::task_spreads(true),
+        event::GATHERS => gangway_streams::task_spreads(false),
+        event::WAITS => return gangway_streams::wait_for_task(value != 0).into(),
+        event::IS_FOR_DEVICE => return gangway_streams::is_task_for_device().into(),
+        _ => {}
+    }
+    0
 }
 
 extern "C" fn runtimes_memory(address: CUdeviceptr) {

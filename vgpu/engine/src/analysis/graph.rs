@@ -229,7 +229,7 @@ impl Cutter<'_> {
             | Meaning::Copy(_)
             | Meaning::Stack(..)
             | Meaning::ActiveMask
-            | Meaning::Fence
+            | Meaning::Fence { .. }
             | Meaning::Hint(_) => {
                 self.open.as_mut().expect("it was just begun").0.end = index + 1;
             }

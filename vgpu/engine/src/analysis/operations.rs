@@ -111,7 +111,7 @@ impl Reader<'_> {
             }),
             Meaning::Matrix(_) => self.matrix(number, opcode, operands)?,
             Meaning::ActiveMask => Kind::ActiveLanes { result: self.slot(operands[0]) },
-            Meaning::Fence => Kind::Fence,
+            Meaning::Fence { narrow } => Kind::Fence { narrow },
             Meaning::Hint(Hint::Sleep) => Kind::Sleep,
             Meaning::Control(Control::BranchIndexed) => Kind::Table { index: self.source(operands[0])? },
             Meaning::Control(Control::Call) => self.call(operands)?,
@@ -354,6 +354,7 @@ fn accessed(access: meaning::MemoryAccess) -> Access {
         strong: access.strong,
         acquire: access.order.acquire,
         release: access.order.release,
+        narrow: access.order.narrow,
         uniform: access.uniform,
     }
 }
@@ -413,7 +414,7 @@ const fn half(part: Bytes) -> Half {
     }
 }
 
-/// Integer arithmetic on 32 and 64 bits.
+/// Integer arithmetic on 32 and 64 bits, and products of 32 bits.
 fn algebra(compute: meaning::Compute) -> Option<Algebra> {
     use meaning::Compute;
     let (operator, ty) = match compute {
@@ -422,6 +423,7 @@ fn algebra(compute: meaning::Compute) -> Option<Algebra> {
         Compute::Bits { op: Bits::ShiftLeft, ty } => (Operator::ShiftLeft, ty),
         Compute::Bits { op: Bits::ShiftRight, ty } => (Operator::ShiftRight, ty),
         Compute::Logic { op: Logic::And, ty } => (Operator::And, ty),
+        Compute::Logic { op: Logic::Or, ty } => (Operator::Or, ty),
         Compute::Convert(Convert { between: Conversion::Integers, to, from, mode, .. }) => {
             if to.bits() < 32 {
                 return None;
@@ -433,7 +435,8 @@ fn algebra(compute: meaning::Compute) -> Option<Algebra> {
         }) => (Operator::Compare(integer_order(order, ty)), ty),
         _ => return None,
     };
-    matches!(ty.bits(), 32 | 64).then(|| Algebra { operator, ty: scalar(ty) })
+    let bits = if operator == Operator::Multiply(Half::Both) { 2 * ty.bits() } else { ty.bits() };
+    (bits >= 32).then(|| Algebra { operator, ty: scalar(ty) })
 }
 
 /// GCC adds three numbers by a video instruction.

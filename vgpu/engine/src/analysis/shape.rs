@@ -238,7 +238,7 @@ impl Shapes {
         let of = |index: usize| compute.sources.get(index).map(|read| self.aligned(read.source));
         let product = || Some(of(0)?.saturating_add(of(1)?).min(ALL_BITS));
         match compute.algebra?.operator {
-            Operator::Add | Operator::Subtract => Some(of(0)?.min(of(1)?)),
+            Operator::Add | Operator::Subtract | Operator::Or => Some(of(0)?.min(of(1)?)),
             Operator::Sum => Some(of(0)?.min(of(1)?).min(of(2)?)),
             Operator::Negate | Operator::Convert { exact: true, .. } => of(0),
             Operator::And => Some(of(0)?.max(of(1)?)),
@@ -378,7 +378,7 @@ impl Shapes {
             Kind::Store { .. }
             | Kind::Stack { stack: Stack::Restore { .. }, .. }
             | Kind::Copy { .. }
-            | Kind::Fence
+            | Kind::Fence { .. }
             | Kind::Sleep
             | Kind::Nothing
             | Kind::Table { .. }
@@ -473,7 +473,17 @@ impl Shapes {
     /// equal in general.
     #[must_use]
     pub fn steps_of(&self, compute: &Compute, shapes: &[Shape]) -> Option<i64> {
-        steps_of(compute, shapes).or_else(|| self.parts_of(compute, shapes))
+        let parts = || self.parts_of(compute, shapes).or_else(|| self.united(compute, shapes));
+        steps_of(compute, shapes).or_else(parts)
+    }
+
+    /// The same for what sets bits besides those that differ within a row, as compilers add what cannot carry.
+    fn united(&self, compute: &Compute, shapes: &[Shape]) -> Option<i64> {
+        let (Operator::Or, &[one, other]) = (compute.algebra?.operator, shapes) else { return None };
+        let ((step @ 1.., 0) | (0, step @ 1..)) = (one.step()?, other.step()?) else { return None };
+        let differ = bits_that_differ(self.row, step)?;
+        let clear = |read: &Read| u32::from(self.aligned(read.source)) >= differ;
+        compute.sources.iter().all(clear).then_some(step)
     }
 
     /// The same for what keeps or drops the bits that differ within a row, as `%tid.x & 31` and
@@ -488,8 +498,7 @@ impl Shapes {
         let [value, by] = &compute.sources[..] else { return None };
         let by = by.source.constant()?;
         let step = shape.step().filter(|step| *step > 0)?;
-        let last = step.checked_mul(i64::from(row) - 1)?;
-        let differ = u64::BITS - (last as u64).leading_zeros();
+        let differ = bits_that_differ(row, step)?;
         // Rows in the midst of longer ones begin that much later.
         let later = if row == self.row { ALL_BITS } else { (step * i64::from(row)).trailing_zeros() as u8 };
         if differ > u32::from(self.aligned(value.source).min(later)) {
@@ -547,6 +556,12 @@ impl Shapes {
     }
 }
 
+/// How many low bits differ within rows of so many lanes, if the first lane has zeros there.
+fn bits_that_differ(row: u8, step: i64) -> Option<u32> {
+    let last = step.checked_mul(i64::from(row) - 1)?;
+    Some(u64::BITS - (last as u64).leading_zeros())
+}
+
 /// Truth is a bit for each lane, or one for all.
 fn truth(ty: Scalar, shape: Shape) -> Shape {
     match (ty, shape) {
@@ -587,16 +602,19 @@ pub(crate) fn widened(compute: &Compute) -> Option<(Scalar, usize)> {
 /// The steps of a result whose sources have steps, given their shapes; `None` where they are not equal
 /// in general.
 pub(crate) fn steps_of(compute: &Compute, shapes: &[Shape]) -> Option<i64> {
+    let Algebra { operator, ty } = compute.algebra?;
     let step = |index: usize| shapes.get(index).and_then(|shape| shape.step());
     let constant = |index: usize| compute.sources.get(index).and_then(|read| read.source.constant());
     // A product has equal steps if one factor is the same constant in all lanes.
     let product = || match (constant(0), constant(1)) {
         _ if step(0) == Some(0) && step(1) == Some(0) => Some(0),
+        // What is beyond the limit of 16 bits is not looked for.
+        _ if ty.bits() < 32 => None,
         (_, Some(by)) => step(0)?.checked_mul(by),
         (Some(by), _) => step(1)?.checked_mul(by),
         _ => None,
     };
-    match compute.algebra?.operator {
+    match operator {
         Operator::Add => step(0)?.checked_add(step(1)?),
         Operator::Sum => step(0)?.checked_add(step(1)?)?.checked_add(step(2)?),
         Operator::Subtract => step(0)?.checked_sub(step(1)?),
@@ -613,6 +631,7 @@ pub(crate) fn steps_of(compute: &Compute, shapes: &[Shape]) -> Option<i64> {
         | Operator::Divide
         | Operator::Remainder
         | Operator::And
+        | Operator::Or
         | Operator::ShiftRight
         | Operator::Convert { exact: false, .. }
         | Operator::Compare(_) => None,

@@ -62,6 +62,7 @@ impl Emitter<'_, '_> {
             site: self.site,
             acquire: access.acquire,
             release: access.release,
+            narrow: access.narrow,
             operation: None,
         };
         self.number(access.bits())
@@ -109,7 +110,7 @@ impl Emitter<'_, '_> {
             // Somebody may have written between the lanes' loads from one address: all get the
             // first one's.
             let value = match self.converged && uniform {
-                true => Lanes::Uniform(self.running_lane(&value)),
+                true => Lanes::Uniform(self.running_lane(&value, guard)),
                 false => value,
             };
             self.write_lanes(slot, ty, value, guard);

@@ -43,10 +43,11 @@ impl<'a> Emitter<'a, '_> {
                 let running = self.running(guard);
                 self.write_lanes(*result, Scalar::U32, Lanes::Uniform(running), guard);
             }
-            Kind::Fence => {
+            Kind::Fence { narrow } => {
                 self.builder.ins().fence();
                 if self.unit.watch {
-                    self.call(Helper::Fence, &[]);
+                    let narrow = self.number((*narrow).into());
+                    self.call(Helper::Fence, &[narrow]);
                 }
             }
             Kind::Sleep => {

@@ -14,7 +14,7 @@ use gangway_ptx::{Module, StateSpace};
 pub(crate) use abreast::keeps_abreast;
 pub use error::LoadError;
 pub(crate) use error::check_shared;
-pub(crate) use graph::Graph;
+pub(crate) use graph::{Graph, Reach, is_shared};
 pub(crate) use kernel::describe;
 pub use kernel::{Kernel, Parameter};
 pub(crate) use place::{Piece, PieceClass, Places, pieces};

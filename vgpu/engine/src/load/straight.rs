@@ -30,7 +30,7 @@ pub(crate) fn is_straight(module: &Module, body: &Body) -> bool {
             | Meaning::Copy(_)
             | Meaning::Stack(..)
             | Meaning::ActiveMask
-            | Meaning::Fence
+            | Meaning::Fence { .. }
             | Meaning::Hint(Hint::Prefetch | Hint::Breakpoint) => true,
         })
     })

@@ -104,6 +104,8 @@ unsafe fn run(builtin: Builtin, warp: *mut Warp, arguments: *const *mut c_void, 
     let (warp, host) = unsafe { (&mut *warp, host_of(warp)) };
     let cooperative = host.job().grid.is_cooperative();
     let mut results = [0; LANES];
+    // Memory that it gives back may be others' from then on.
+    host.tell_of_lines(warp);
     match builtin {
         Builtin::Synchronize if cooperative => host.grid_barrier(warp, lanes),
         Builtin::Synchronize => results = [NOT_PERMITTED; LANES],

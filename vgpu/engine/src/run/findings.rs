@@ -1,18 +1,20 @@
 //! Who hears of what checks find.
 
-use gangway_findings::Finding;
+use gangway_findings::{Finding, Source};
 
 /// Who hears of what checks find. By default nobody does.
 #[derive(Clone, Copy, Debug)]
 pub struct Listeners {
     /// What of the program is at an address of the device, in words.
     pub name: fn(u64) -> Option<String>,
+    /// The function and the line of an instruction of the program's, by its address.
+    pub code: fn(u64) -> (String, Option<Source>),
     /// Hears of each finding once, when the launch has ended that had it first.
     pub tell: fn(Finding),
 }
 
 impl Default for Listeners {
     fn default() -> Self {
-        Self { name: |_| None, tell: |_| () }
+        Self { name: |_| None, code: |_| Default::default(), tell: |_| () }
     }
 }

@@ -98,7 +98,7 @@ impl Job {
     /// Tells the races that have been found, when all blocks have ended.
     pub fn tell_races(&self, listeners: Listeners) {
         for finding in self.races.iter().flat_map(|races| races.end()) {
-            (listeners.tell)(race::told(&finding, &self.extent, listeners.name));
+            (listeners.tell)(race::told(&finding, &self.extent, listeners));
         }
     }
 

@@ -44,6 +44,11 @@ impl LaunchedKernel {
     }
 
     #[must_use]
+    pub fn id(&self) -> KernelId {
+        self.id
+    }
+
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.program.describe(self.id).name
     }

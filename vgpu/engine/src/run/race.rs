@@ -2,25 +2,30 @@
 
 use gangway_device_memory::Space;
 use gangway_findings as findings;
-use gangway_races::{Example, Finding, Place, Side};
+use gangway_races::{By, Example, Finding, Place, Side};
 
 use super::extent::Extent;
+use super::findings::Listeners;
 
-/// A copy or fill that nothing orders with something else.
-pub(crate) fn of_transfer(finding: &Finding, name: fn(u64) -> Option<String>) -> findings::Finding {
-    told(finding, &Extent::new([1; 3], [1; 3]), name)
+/// A copy or fill, or an access of the program, that nothing orders with something else.
+pub(crate) fn of_transfer(finding: &Finding, listeners: Listeners) -> findings::Finding {
+    told(finding, &Extent::new([1; 3], [1; 3]), listeners)
 }
 
-/// Two accesses that nothing orders. `name` says what of the program is at an address.
-pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<String>) -> findings::Finding {
+/// Two accesses that nothing orders.
+pub(super) fn told(finding: &Finding, extent: &Extent, listeners: Listeners) -> findings::Finding {
     let Finding { earlier, later, address, shared, count } = finding;
-    let is_copy = |side: &Side| side.place.copy.is_some();
-    let between = match (earlier.example.thread, later.example.thread) {
-        _ if is_copy(earlier) && is_copy(later) => "two copies",
-        _ if is_copy(earlier) || is_copy(later) => "a kernel and a copy",
-        (Some((one, _)), Some((other, _))) if one == other => "threads of a block",
-        (Some(_), Some(_)) => "threads of two blocks",
-        _ => "threads of two kernels",
+    let between = match (earlier.place.by, later.place.by) {
+        (By::Host { .. }, By::Host { .. }) => "the host",
+        (By::Copy { .. }, By::Copy { .. }) => "two copies",
+        (By::Host { .. }, By::Copy { .. }) | (By::Copy { .. }, By::Host { .. }) => "the host and a copy",
+        (By::Host { .. }, By::Kernel) | (By::Kernel, By::Host { .. }) => "the host and a kernel",
+        (By::Copy { .. }, By::Kernel) | (By::Kernel, By::Copy { .. }) => "a kernel and a copy",
+        (By::Kernel, By::Kernel) => match (earlier.example.thread, later.example.thread) {
+            (Some((one, _)), Some((other, _))) if one == other => "threads of a block",
+            (Some(_), Some(_)) => "threads of two blocks",
+            _ => "threads of two kernels",
+        },
     };
     let unnamed = || match Space::get() {
         Ok(space) => format!("{address:#x}, {}", space.describe(*address)),
@@ -28,22 +33,30 @@ pub(super) fn told(finding: &Finding, extent: &Extent, name: fn(u64) -> Option<S
     };
     let at = match shared {
         true => format!("byte {address} of the block's shared memory"),
-        false => name(*address).unwrap_or_else(unnamed),
+        false => (listeners.name)(*address).unwrap_or_else(unnamed),
     };
+    let kernel = if later.place.by == By::Kernel { &later.place } else { &earlier.place }.kernel.clone();
+    // A kernel's line says how often.
+    let often = (kernel.is_empty() && *count > 1).then(|| format!("{count} times until it was told"));
     findings::Finding {
         check: "race".to_owned(),
         message: format!("nothing orders two accesses of {between}, to {at}"),
-        kernel: if is_copy(later) { &earlier.place } else { &later.place }.kernel.clone(),
-        sides: vec![access("first", earlier, extent), access("then", later, extent)],
-        notes: Vec::new(),
+        kernel,
+        sides: vec![
+            access("first", earlier, later, extent, listeners),
+            access("then", later, earlier, extent, listeners),
+        ],
+        notes: often.into_iter().collect(),
         count: *count,
     }
 }
 
 fn access(
     label: &str,
-    Side { place, example: Example { write, strong, thread } }: &Side,
+    Side { place, example: Example { write, strong, narrow, thread } }: &Side,
+    other: &Side,
     extent: &Extent,
+    listeners: Listeners,
 ) -> findings::Side {
     let what = match (write, strong) {
         (true, true) => "an atomic or volatile write",
@@ -51,14 +64,29 @@ fn access(
         (true, false) => "a write",
         (false, false) => "a read",
     };
-    let by = match (place.copy, thread) {
-        (Some(copy), _) => copy.to_owned(),
-        (None, Some((block, thread))) => extent.told((*block).into(), *thread),
-        (None, None) => format!("kernel '{}'", place.kernel),
+    // Two that are strong race only because one of them does not reach the other.
+    let scope = match narrow & other.example.strong {
+        true => " of scope .cta, which does not reach the other block,",
+        false => "",
     };
     let Place { function, instruction, source, .. } = place.clone();
-    let source = source.map(findings::Source::from);
-    findings::Side { label: label.to_owned(), what: format!("{what} by {by}"), function, instruction, source }
+    let (label, source) = (label.to_owned(), source.map(findings::Source::from));
+    let by = match (place.by, thread) {
+        (By::Host { code }, _) => {
+            let (function, source) = (listeners.code)(code);
+            return findings::Side {
+                label,
+                what: format!("{what} of the host"),
+                function,
+                instruction,
+                source,
+            };
+        }
+        (By::Copy { what, .. }, _) => what.to_owned(),
+        (By::Kernel, Some((block, thread))) => extent.told((*block).into(), *thread),
+        (By::Kernel, None) => format!("kernel '{}'", place.kernel),
+    };
+    findings::Side { label, what: format!("{what}{scope} by {by}"), function, instruction, source }
 }
 
 #[cfg(test)]
@@ -76,7 +104,7 @@ mod tests {
         };
         let side = |write, thread, instruction, line| Side {
             place: place(instruction, line),
-            example: Example { write, strong: false, thread },
+            example: Example { write, strong: false, narrow: false, thread },
         };
         let finding = Finding {
             earlier: side(true, Some((1, 33)), "st.shared.u32", 7),
@@ -86,7 +114,7 @@ mod tests {
             count: 5,
         };
         let extent = Extent::new([4, 1, 1], [32, 2, 1]);
-        let text = told(&finding, &extent, |_| None).to_string();
+        let text = told(&finding, &extent, Listeners::default()).to_string();
         assert_eq!(
             text,
             "race: nothing orders two accesses of threads of a block, to byte 16 of the block's shared memory\n  \
@@ -95,8 +123,44 @@ mod tests {
              in kernel 'k', 5 times in its first launch with it"
         );
         let other = Finding { earlier: side(true, None, "st.u32", 7), shared: false, count: 1, ..finding };
-        let text = told(&other, &extent, |_| Some("`a` of 8 bytes".to_owned())).to_string();
+        let named = Listeners { name: |_| Some("`a` of 8 bytes".to_owned()), ..Listeners::default() };
+        let text = told(&other, &extent, named).to_string();
         assert!(text.contains("two kernels, to `a` of 8 bytes"), "{text}");
         assert!(text.contains("a write by kernel 'k' at f.c:7:3") && text.ends_with("once"), "{text}");
+        let strong = |side: Side, narrow| {
+            let example = Example { strong: true, narrow, ..side.example };
+            Side { example, ..side }
+        };
+        let narrow = Finding {
+            earlier: strong(other.earlier.clone(), true),
+            later: strong(other.later.clone(), false),
+            ..other.clone()
+        };
+        let text = told(&narrow, &extent, Listeners::default()).to_string();
+        let scope = "write of scope .cta, which does not reach the other block, by kernel 'k'";
+        assert!(text.contains(scope) && text.contains("volatile read by thread"), "{text}");
+        // With a plain access no scope would help.
+        let plain = Finding { later: other.later, ..narrow };
+        assert!(!told(&plain, &extent, Listeners::default()).to_string().contains("scope"));
+
+        let copy = By::Copy { what: "a copy to the host", mapped: true };
+        let place = Place { kernel: String::new(), by: copy, ..place("", 9) };
+        let earlier = Side { place, ..side(true, None, "", 9) };
+        let host = Place { by: By::Host { code: 77 }, ..Place::default() };
+        let later = Side { place: host, ..side(false, None, "", 0) };
+        let placed = |code| {
+            (
+                "main".to_owned(),
+                Some(findings::Source { file: "f.c".to_owned(), line: code as u32, column: 1 }),
+            )
+        };
+        let finding = Finding { earlier, later, address: 16, shared: false, count: 3 };
+        let text = of_transfer(&finding, Listeners { code: placed, ..named }).to_string();
+        assert_eq!(
+            text,
+            "race: nothing orders two accesses of the host and a copy, to `a` of 8 bytes\n  \
+             first: a write by a copy to the host at f.c:9:3\n  \
+             then:  a read of the host at f.c:77:1\n  3 times until it was told"
+        );
     }
 }

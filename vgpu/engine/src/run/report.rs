@@ -94,7 +94,7 @@ fn access(opcode: &Opcode, operands: &[Operand]) -> (usize, bool) {
         | Meaning::Exchange(_)
         | Meaning::Matrix(Matrix::Multiply(_) | Matrix::Transpose)
         | Meaning::ActiveMask
-        | Meaning::Fence
+        | Meaning::Fence { .. }
         | Meaning::Hint(_) => (opcode.ty(0).map_or(1, |ty| ty.size() as usize), false),
     }
 }

@@ -83,6 +83,7 @@ impl Part {
                         (*host).yielder.set(yielder);
                         prepare(&*host, &mut *warp, block, self.shared, self.worker);
                         run_kernel(&*host, warp);
+                        (*host).tell_of_lines(&*warp);
                     }
                 }
                 if self.blocks > 1 {
@@ -196,6 +197,8 @@ impl Slot {
             warp.windows.refresh(space);
             warp.freed = space.freed();
         }
+        // A launch that has failed may have left some.
+        warp.lines.tell(|_| {});
         warp.workspace = job.room.workspace();
         for lane in 0..LANES {
             let thread = job.extent.thread(index * LANES as u32 + lane as u32);

@@ -24,7 +24,7 @@ use super::time::Time;
 use super::wait::Wait;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
-use crate::support::{Arrivals, Host, Noted, Ticket};
+use crate::support::{Arrivals, Began, Host, Noted, Ticket};
 use crate::unified::Made;
 
 /// What a barrier takes, in the time of warps that are kept abreast.
@@ -124,9 +124,17 @@ impl WarpHost {
         self.job().grid.exit(new.count_ones());
     }
 
+    /// Tells who looks for races of what the warp has accessed: what orders that is to come.
+    pub fn tell_of_lines(&self, warp: &Warp) {
+        if !warp.lines.is_empty() {
+            self.barriers().tell(|watch| watch.tell_of_lines(warp, self.index.get()));
+        }
+    }
+
     /// Waits until all threads of the grid that have not exited have come.
     pub fn grid_barrier(&self, warp: &mut Warp, lanes: u32) {
         self.note_exits(warp.exited);
+        self.tell_of_lines(warp);
         let grid = &self.job().grid;
         let index = self.index.get();
         // Before it comes, as the last to come lets all others go.
@@ -178,13 +186,21 @@ impl Host for WarpHost {
         self.job().races.as_ref().is_none_or(|races| races.is_quiet())
     }
 
-    fn note_fence(&self) {
+    fn begin_line(&self, warp: &Warp, line: Began) -> bool {
+        let mut begun = false;
+        self.barriers().tell(|watch| begun = watch.begin_line(self.job(), warp, self.index.get(), line));
+        begun
+    }
+
+    fn note_fence(&self, warp: &Warp, narrow: bool) {
+        self.tell_of_lines(warp);
         if self.job().races.is_some() {
-            self.barriers().tell(|watch| watch.block.fence(self.index.get()));
+            self.barriers().tell(|watch| watch.block.fence(self.index.get(), narrow));
         }
     }
 
     fn note_meeting(&self, warp: &Warp, lanes: u32) {
+        self.tell_of_lines(warp);
         if self.job().races.is_some() {
             self.barriers().tell(|watch| watch.block.synchronize(self.index.get(), lanes, !warp.exited));
         }
@@ -205,6 +221,7 @@ impl Host for WarpHost {
             Err(kind) => self.fault(warp, lanes, kind),
         };
         self.time.meet(&mut warp.fuel, BARRIER);
+        self.tell_of_lines(warp);
         let arrival = Arrival { warp: self.index.get(), lanes, gone: self.counted.get(), holds, count };
         let masked = lanes != !warp.exited;
         self.barriers().meetings(|meetings| meetings.arrive(self.job(), warp, barrier, arrival, masked));
@@ -224,6 +241,7 @@ impl Host for WarpHost {
 
     fn passed(&self, warp: &mut Warp, ticket: Ticket) -> Option<Arrivals> {
         let arrivals = self.barriers().crossed(ticket)?;
+        self.tell_of_lines(warp);
         let (index, alive) = (self.index.get(), !warp.exited);
         self.barriers().tell(|watch| watch.block.pass(index, ticket.barrier, ticket.generation, alive));
         Some(arrivals)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gangway_device_memory::{BASE, SIZE, is_device_address};
-use gangway_races::{Access, Block, Launch, Order, Place, Places, Row};
+use gangway_races::{Access, Block, By, Launch, Order, Pattern, Place, Places, Row, Values};
 use rustc_hash::FxHashMap;
 
 use super::accesses::{Accesses, Recent};
@@ -11,19 +11,30 @@ use super::job::Job;
 use super::place::place;
 use super::runtimes::is_libgomps;
 use crate::abi::{LANES, Warp};
-use crate::support::{Noted, lanes};
+use crate::lines::{BYTES, Line};
+use crate::support::{Began, Noted, lanes};
 
 /// What a block's warps share for it.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub block: Block,
-    /// The numbers of instructions, by where their code is, and whether they are of the compiler's own runtime.
-    sites: FxHashMap<u64, (u16, bool)>,
+    /// The instructions, by where their code is.
+    sites: FxHashMap<u64, Site>,
     /// The same for accesses that are noted, and where the last was.
     noted: FxHashMap<u64, u32>,
     recent: Recent,
     /// The launch that these are of.
     job: u64,
+}
+
+/// What is known of an instruction.
+#[derive(Debug)]
+struct Site {
+    number: u16,
+    /// It is of the compiler's own runtime.
+    runtimes: bool,
+    /// How its lanes' places have been to each other.
+    pattern: Pattern,
 }
 
 impl Watch {
@@ -48,7 +59,8 @@ impl Watch {
         // A block's shared memory is device memory as well, and nobody asks for what is noted of it.
         let is_shared = |address: u64| address.wrapping_sub(warp.shared as u64) < warp.shared_size;
         for address in lanes(noted.lanes).map(|lane| place_of(noted.places, lane)) {
-            if is_device_address(address) && !is_shared(address) && !job.program().is_runtimes(address) {
+            if is_device_address(address) && !is_shared(address) && !job.program().runtimes(None).has(address)
+            {
                 accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
             }
         }
@@ -67,62 +79,166 @@ impl Watch {
         }
     }
 
+    /// Remembers a line of which an instruction accesses words, all lanes the same, after it has told of the one before;
+    /// whether it does.
+    pub fn begin_line(&mut self, job: &Job, warp: &Warp, index: usize, begun: Began) -> bool {
+        let Began { lanes, place, number, instruction, writes } = begun;
+        warp.lines.tell_one(number, |line| tell_of_line(&mut self.block, warp, index, line));
+        let Some(races) = job.races.as_deref().filter(|_| job.accesses.is_none() && lanes != 0) else {
+            return false;
+        };
+        let Site { number: site, runtimes, .. } = *site(&mut self.sites, job, races, warp);
+        let line = place & !(BYTES - 1);
+        let range = line..line + BYTES;
+        // Lines of shared memory are counted from its beginning.
+        let shared = match memory_of(warp, lanes, &range) {
+            Memory::Device => false,
+            Memory::Shared if (warp.shared as u64).is_multiple_of(BYTES) => true,
+            _ => return false,
+        };
+        let of_runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
+        if runtimes || of_runtimes.are_in(&within(warp, shared, range)) {
+            return false;
+        }
+        let place = warp.lines.begin(number);
+        place.line.set(line);
+        place.instruction.set(instruction);
+        place.lanes.set(lanes);
+        place.words.set(0);
+        place.site.set(site);
+        place.shared.set(shared);
+        place.writes.set(writes);
+        true
+    }
+
+    /// Tells of what a warp remembers.
+    pub fn tell_of_lines(&mut self, warp: &Warp, index: usize) {
+        warp.lines.tell(|line| tell_of_line(&mut self.block, warp, index, line));
+    }
+
     /// Looks for races of accesses.
     fn look(&mut self, job: &Job, races: &Launch, warp: &Warp, index: usize, noted: &Noted<'_>) {
-        let code = warp.called_from.wrapping_sub(1);
-        let (site, runtimes) = *self.sites.entry(code).or_insert_with(|| {
-            let place = told(job, warp, code);
-            let runtimes = place.runtimes;
-            // An instruction has code in several places: where all is well, and where helpers do it.
-            let found = job.program().functions().find(code as usize);
-            let instruction = found.and_then(|found| Some((found.function, found.instruction?)));
-            let number = instruction
-                .map_or(code, |(function, at)| INSTRUCTION | u64::from(function) << 32 | u64::from(at));
-            (races.device().site(job.program().id(), number, || place), runtimes)
-        });
+        let Site { number, runtimes, ref mut pattern } = *site(&mut self.sites, job, races, warp);
+        let places = match noted.places {
+            Places::Each(each) => {
+                pattern.fit(noted.lanes, each);
+                Places::Alike(each, pattern)
+            }
+            places => places,
+        };
+        let range = range_of(noted.lanes, places, noted.size);
         let moved: [u64; LANES];
-        let (shared, places) = match (memory_of(warp, noted), noted.places) {
-            (Memory::Device, places) => (false, places),
-            (Memory::Shared, Places::Steps { first, step }) => {
-                (true, Places::Steps { first: first.wrapping_sub(warp.shared as u64), step })
+        let (shared, places) = match memory_of(warp, noted.lanes, &range) {
+            Memory::Device => (false, places),
+            Memory::Shared => {
+                let moved_by = |place: u64| place.wrapping_sub(warp.shared as u64);
+                let places = match places {
+                    Places::Steps { first, step } => Places::Steps { first: moved_by(first), step },
+                    Places::Each(each) => {
+                        moved = each.map(moved_by);
+                        Places::Each(&moved)
+                    }
+                    Places::Alike(each, pattern) => {
+                        moved = each.map(moved_by);
+                        Places::Alike(&moved, pattern)
+                    }
+                    Places::Words { line, words } => Places::Words { line: moved_by(line), words },
+                };
+                (true, places)
             }
-            (Memory::Shared, Places::Each(each)) => {
-                moved = each.map(|place| place.wrapping_sub(warp.shared as u64));
-                (true, Places::Each(&moved))
-            }
-            (Memory::Several, places) => {
+            Memory::Several => {
                 for lane in lanes(noted.lanes) {
-                    let places = Places::Steps { first: place_of(places, lane), step: 0 };
+                    let places = Places::Steps { first: place_of(noted.places, lane), step: 0 };
                     self.look(job, races, warp, index, &Noted { lanes: 1 << lane, places, ..*noted });
                 }
                 return;
             }
-            (Memory::Other, _) => return,
+            Memory::Other => return,
         };
-        let &Noted { lanes: all, size, reads, writes: write, acquire, release, values, .. } = noted;
+        let &Noted { lanes: all, size, reads, writes: write, acquire, release, narrow, values, .. } = noted;
+        let site = number;
         // A lock of libgomp's is opened by a plain store.
         let strong = noted.strong || runtimes;
-        let row = Row { warp: index, lanes: all, places, size, shared, write, strong, values, site };
+        let row = Row { warp: index, lanes: all, places, size, shared, write, strong, narrow, values, site };
         // Variables that the device runtime shares out are the program's, and have no name of the runtime's.
         let mut lanes_of_program = all;
-        if job.program().has_runtimes(&range_of(all, places, size)) {
-            for lane in lanes(all).filter(|&lane| job.program().is_runtimes(place_of(places, lane))) {
+        let used =
+            if shared { range.start - warp.shared as u64..range.end - warp.shared as u64 } else { range };
+        let runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
+        if runtimes.are_in(&used) {
+            for lane in lanes(all).filter(|&lane| runtimes.has(place_of(places, lane))) {
                 lanes_of_program &= !(1 << lane);
             }
         }
         if lanes_of_program != 0 {
-            self.block.row(&Row { lanes: lanes_of_program, ..row });
+            let places = match places {
+                Places::Alike(each, _) if lanes_of_program != all => Places::Each(each),
+                places => places,
+            };
+            self.block.row(&Row { lanes: lanes_of_program, places, ..row });
         }
         if strong && (acquire || release || !races.is_quiet()) {
             let order = Order { acquire, release };
+            warp.lines.tell(|line| tell_of_line(&mut self.block, warp, index, line));
             for lane in lanes(all) {
                 let address = place_of(places, lane);
-                let access =
-                    Access { warp: index, lane, address, size, shared, write, strong, bytes: None, site };
+                let access = Access {
+                    warp: index,
+                    lane,
+                    address,
+                    size,
+                    shared,
+                    write,
+                    strong,
+                    narrow,
+                    bytes: None,
+                    site,
+                };
                 self.block.hand_on(&access, order, reads);
             }
         }
     }
+}
+
+/// The instruction that a warp has come to.
+fn site<'s>(sites: &'s mut FxHashMap<u64, Site>, job: &Job, races: &Launch, warp: &Warp) -> &'s mut Site {
+    let code = warp.called_from.wrapping_sub(1);
+    sites.entry(code).or_insert_with(|| {
+        let place = told(job, warp, code);
+        let runtimes = place.runtimes;
+        // An instruction has code in several places: where all is well, and where helpers do it.
+        let found = job.program().functions().find(code as usize);
+        let instruction = found.and_then(|found| Some((found.function, found.instruction?)));
+        let number = instruction
+            .map_or(code, |(function, at)| INSTRUCTION | u64::from(function) << 32 | u64::from(at));
+        let number = races.device().site(job.program().id(), number, || place);
+        Site { number, runtimes, pattern: Pattern::default() }
+    })
+}
+
+/// Looks for races of what a warp has remembered of a line.
+fn tell_of_line(block: &mut Block, warp: &Warp, index: usize, line: &Line) {
+    let (shared, address, words) = (line.shared.get(), line.line.get(), line.words.get());
+    let write = line.writes.get();
+    let values = write.then(|| line.values.get());
+    block.row(&Row {
+        warp: index,
+        lanes: line.lanes.get(),
+        places: Places::Words { line: if shared { address - warp.shared as u64 } else { address }, words },
+        size: BYTES,
+        shared,
+        write,
+        strong: false,
+        narrow: false,
+        values: values.as_ref().map(Values::Words),
+        site: line.site.get(),
+    });
+}
+
+/// A range of addresses, or of offsets in shared memory.
+fn within(warp: &Warp, shared: bool, range: Range<u64>) -> Range<u64> {
+    let before = if shared { warp.shared as u64 } else { 0 };
+    range.start - before..range.end - before
 }
 
 /// Where lanes access memory.
@@ -135,9 +251,8 @@ enum Memory {
     Several,
 }
 
-fn memory_of(warp: &Warp, noted: &Noted<'_>) -> Memory {
+fn memory_of(warp: &Warp, lanes: u32, range: &Range<u64>) -> Memory {
     let shared = |place: u64| place.wrapping_sub(warp.shared as u64) < warp.shared_size;
-    let range = range_of(noted.lanes, noted.places, noted.size);
     let [first, last] = [range.start, range.end - 1];
     // Shared memory is a part of device memory.
     match (shared(first), shared(last)) {
@@ -146,7 +261,7 @@ fn memory_of(warp: &Warp, noted: &Noted<'_>) -> Memory {
             let around = range.contains(&(warp.shared as u64)) && warp.shared_size > 0;
             if around { Memory::Several } else { Memory::Device }
         }
-        _ if noted.lanes.is_power_of_two() || last < BASE || first >= BASE + SIZE => Memory::Other,
+        _ if lanes.is_power_of_two() || last < BASE || first >= BASE + SIZE => Memory::Other,
         _ => Memory::Several,
     }
 }
@@ -155,7 +270,8 @@ fn memory_of(warp: &Warp, noted: &Noted<'_>) -> Memory {
 fn place_of(places: Places<'_>, lane: usize) -> u64 {
     match places {
         Places::Steps { first, step } => first.wrapping_add_signed(step * lane as i64),
-        Places::Each(each) => each[lane],
+        Places::Each(each) | Places::Alike(each, _) => each[lane],
+        Places::Words { line, .. } => line,
     }
 }
 
@@ -168,6 +284,8 @@ fn range_of(all: u32, places: Places<'_>, size: u64) -> Range<u64> {
         }
         Places::Each(each) => lanes(all)
             .fold((u64::MAX, 0), |(least, most), lane| (least.min(each[lane]), most.max(each[lane]))),
+        Places::Alike(each, pattern) => pattern.ends(each).into(),
+        Places::Words { line, .. } => (line, line),
     };
     least..most.saturating_add(size)
 }
@@ -181,7 +299,7 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
     let function = found.function.unwrap_or_default();
     let file = found.source.as_ref().map(|(file, ..)| &file[..]);
     Place {
-        copy: None,
+        by: By::Kernel,
         runtimes: is_libgomps(&function, file),
         kernel: job.kernel.name().to_owned(),
         function,

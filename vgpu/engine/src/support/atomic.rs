@@ -38,8 +38,8 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                 spin(warp);
             }
             let wide = access.size == 8;
-            let MemoryOrder { acquire, release } = atomic.order;
-            let access = Access { acquire, release, ..access };
+            let MemoryOrder { acquire, release, narrow } = atomic.order;
+            let access = Access { acquire, release, narrow, ..access };
             let at_once = !access.watch || watch::at_once(warp, Access { strong: true, ..access });
             if at_once
                 && let Some(places) = pointers(warp, mask, access)

@@ -42,8 +42,22 @@ pub struct Noted<'a> {
     pub strong: bool,
     pub acquire: bool,
     pub release: bool,
+    /// Of scope `.cta`: strong towards threads of its block alone.
+    pub narrow: bool,
     /// What is written, of what a store writes.
     pub values: Option<Values<'a>>,
+}
+
+/// An instruction comes to a line of memory, of whose words it accesses one after the other, all lanes the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Began {
+    pub lanes: u32,
+    /// The first place.
+    pub place: u64,
+    /// Which of the warp's lines it uses.
+    pub number: usize,
+    pub instruction: u64,
+    pub writes: bool,
 }
 
 pub trait Host {
@@ -69,8 +83,13 @@ pub trait Host {
         false
     }
 
-    /// In check mode, a warp has come to a fence.
-    fn note_fence(&self) {}
+    /// Where accesses are watched, whether the words of a line may be told of together, later.
+    fn begin_line(&self, _warp: &Warp, _line: Began) -> bool {
+        false
+    }
+
+    /// In check mode, a warp has come to a fence, which is `narrow` if it is one for the block alone.
+    fn note_fence(&self, _warp: &Warp, _narrow: bool) {}
 
     /// In check mode, lanes have waited for each other.
     fn note_meeting(&self, _warp: &Warp, _lanes: u32) {}

@@ -34,7 +34,7 @@ mod watch;
 
 pub(crate) use copy::{CHECK, WATCH};
 pub(crate) use frames::start;
-pub use host::{Arrivals, Host, Noted, Ticket};
+pub use host::{Arrivals, Began, Host, Noted, Ticket};
 pub(crate) use lanes::lanes;
 pub(crate) use matrix::most_bytes as most_fragment_bytes;
 pub(crate) use operation::Operation;
@@ -98,6 +98,7 @@ helpers! {
     CopyOut = enter_copy_out => local::copy_out,
     WatchLoads = enter_watch_loads => watch::watch_loads,
     WatchStores = enter_watch_stores => watch::watch_stores,
+    BeginLine = enter_begin_line => watch::begin_line,
     Fence = enter_fence => watch::fence,
     Synchronize = enter_synchronize => watch::synchronize,
 }

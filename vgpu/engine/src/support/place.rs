@@ -65,6 +65,8 @@ pub(crate) struct Access {
     /// Known behind it is what others have published, or it publishes what has been done before.
     pub acquire: bool,
     pub release: bool,
+    /// Strong towards threads of its block alone.
+    pub narrow: bool,
     /// What an atomic one does, if that has a fast path.
     pub operation: Option<Operation>,
 }
@@ -83,6 +85,7 @@ impl Access {
             site: 0,
             acquire: false,
             release: false,
+            narrow: false,
             operation: None,
         }
     }
@@ -97,6 +100,7 @@ impl Access {
             | i64::from(self.acquire) << 26
             | i64::from(self.release) << 27
             | i64::from(self.watch) << 28
+            | i64::from(self.narrow) << 29
             | i64::from(self.site) << 40
             | self.operation.map_or(0, Operation::bits) << 32
     }
@@ -118,6 +122,7 @@ impl Access {
             acquire: bits >> 26 & 1 != 0,
             release: bits >> 27 & 1 != 0,
             watch: bits >> 28 & 1 != 0,
+            narrow: bits >> 29 & 1 != 0,
             site: (bits >> 40) as u8,
             operation: Operation::from_bits((bits >> 32) as u8),
         }

@@ -5,7 +5,7 @@ use std::slice;
 use gangway_races::{Places, Values};
 
 use super::helper::run;
-use super::host::Noted;
+use super::host::{Began, Noted};
 use super::lanes::{lanes, narrow};
 use super::place::{Access, Space};
 use crate::abi::{LANES, Lanes64, Warp};
@@ -91,9 +91,9 @@ fn values(warp: &Warp, access: Access) -> Values<'_> {
 }
 
 fn noted(lanes: u32, access: Access, places: Places<'_>) -> Noted<'_> {
-    let Access { strong, acquire, release, .. } = access;
+    let Access { strong, acquire, release, narrow, .. } = access;
     let (size, reads, writes, values) = (access.bytes(), false, false, None);
-    Noted { lanes, places, size, reads, writes, strong, acquire, release, values }
+    Noted { lanes, places, size, reads, writes, strong, acquire, release, narrow, values }
 }
 
 fn note(warp: &Warp, noted: Noted<'_>) {
@@ -115,10 +115,26 @@ pub(super) unsafe extern "C" fn watch_stores(warp: *mut Warp, mask: u64, first: 
     unsafe { run(warp, |warp| stores(warp, mask as u32, Access::from_bits(access), places)) }
 }
 
-/// The warp has come to a fence.
-pub(super) unsafe extern "C" fn fence(warp: *mut Warp) {
+/// An instruction comes to another line of memory, which all lanes access at one place: whether its words may be told of
+/// together.
+pub(super) unsafe extern "C" fn begin_line(
+    warp: *mut Warp,
+    lanes: u64,
+    place: u64,
+    number: u64,
+    instruction: u64,
+    writes: u64,
+) -> u64 {
+    let line =
+        Began { lanes: lanes as u32, place, number: number as usize, instruction, writes: writes != 0 };
     // SAFETY: compiled code passes its warp, which runs.
-    unsafe { run(warp, |warp| warp.host().note_fence()) }
+    unsafe { run(warp, |warp| warp.host().begin_line(warp, line).into()) }
+}
+
+/// The warp has come to a fence, which is `narrow` if it is one for the block alone.
+pub(super) unsafe extern "C" fn fence(warp: *mut Warp, narrow: u64) {
+    // SAFETY: compiled code passes its warp, which runs.
+    unsafe { run(warp, |warp| warp.host().note_fence(warp, narrow != 0)) }
 }
 
 /// Lanes have waited for each other.
@@ -137,7 +153,7 @@ mod tests {
         fn steps(mask: u32, each: &Lanes64) -> Option<(u64, i64)> {
             match places(mask, each) {
                 Places::Steps { first, step } => Some((first, step)),
-                Places::Each(_) => None,
+                _ => None,
             }
         }
         assert_eq!(steps(u32::MAX, &row), Some((0x1000, 8)));

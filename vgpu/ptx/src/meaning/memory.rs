@@ -30,6 +30,8 @@ impl MemoryAccess {
 pub struct MemoryOrder {
     pub acquire: bool,
     pub release: bool,
+    /// Its scope is `.cta`: it is strong towards threads of its block alone.
+    pub narrow: bool,
 }
 
 /// `atom` and `red`

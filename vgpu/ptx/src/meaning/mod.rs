@@ -64,7 +64,10 @@ pub enum Meaning {
     /// `activemask`
     ActiveMask,
     /// `membar` and `fence`
-    Fence,
+    Fence {
+        /// Its scope is `.cta`: it is none for threads of other blocks.
+        narrow: bool,
+    },
     /// What changes no result.
     Hint(Hint),
 }

@@ -239,9 +239,8 @@ fn class(op: Op, m: &Reading<'_>) -> Option<Meaning> {
         Op::Bar | Op::Barrier if m.has(Word::Warp) => exchange(m, ExchangeOperation::Meet),
         Op::Bar | Op::Barrier => Barrier(barrier(m)?),
         Op::Membar | Op::Fence => {
-            m.ignore(SCOPES);
             m.ignore(&[Word::Gl, Word::Sc, Word::AcqRel, Word::Acquire, Word::Release]);
-            Fence
+            Fence { narrow: is_narrow(m) }
         }
         // Warps
         Op::Shfl => {
@@ -297,8 +296,6 @@ fn class(op: Op, m: &Reading<'_>) -> Option<Meaning> {
         }
     })
 }
-
-const SCOPES: &[Word] = &[Word::Cta, Word::Cluster, Word::Gpu, Word::Sys];
 
 const AHEAD: &[Word] = &[Word::L2Prefetch64, Word::L2Prefetch128, Word::L2Prefetch256];
 
@@ -501,12 +498,19 @@ fn access(m: &Reading<'_>, uniform: bool) -> Option<MemoryAccess> {
     // `.mmio.relaxed` has two of them, and both have to be read.
     let words = [Word::Volatile, Word::Relaxed, Word::Acquire, Word::Release, Word::Mmio];
     let strong = words.map(|word| m.has(word)).contains(&true);
-    let order = MemoryOrder { acquire: m.has(Word::Acquire), release: m.has(Word::Release) };
+    let narrow = is_narrow(m);
+    let order = MemoryOrder { acquire: m.has(Word::Acquire), release: m.has(Word::Release), narrow };
     m.ignore(&[Word::Weak]);
-    m.ignore(SCOPES);
     m.ignore(CACHES);
     m.ignore(AHEAD);
     Some(MemoryAccess { ty: m.ty(0)?, vector: m.vector(), space: m.space(), strong, order, uniform })
+}
+
+/// Whether the scope of an access or a fence is the block. Without one it is wider: `.gpu`, and `.sys` for
+/// volatile accesses (PTX ISA 9.0 section 8.5).
+fn is_narrow(m: &Reading<'_>) -> bool {
+    m.ignore(&[Word::Cluster, Word::Gpu, Word::Sys]);
+    m.has(Word::Cta)
 }
 
 fn atomic(m: &Reading<'_>, returns: bool) -> Option<Atomic> {
@@ -525,9 +529,9 @@ fn atomic(m: &Reading<'_>, returns: bool) -> Option<Atomic> {
         (Word::Dec, Decrement),
     ])?;
     let [acquire, release, both] = [Word::Acquire, Word::Release, Word::AcqRel].map(|word| m.has(word));
-    let order = MemoryOrder { acquire: acquire || both, release: release || both };
+    let narrow = is_narrow(m);
+    let order = MemoryOrder { acquire: acquire || both, release: release || both, narrow };
     m.ignore(&[Word::Relaxed, Word::Noftz]);
-    m.ignore(SCOPES);
     Some(Atomic { op, ty, space: m.space(), returns, order })
 }
 

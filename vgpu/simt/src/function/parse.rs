@@ -231,9 +231,9 @@ impl<'a> Line<'a> {
             None => (name, 1),
         };
         let ty = Scalar::named(name).ok_or_else(|| format!("'{name}' is no type"))?;
-        let [strong, acquire, release, uniform] =
-            ["strong", "acquire", "release", "uniform"].map(|word| self.eat(word));
-        Ok(Access { ty, count, space, strong, acquire, release, uniform })
+        let [strong, acquire, release, narrow, uniform] =
+            ["strong", "acquire", "release", "narrow", "uniform"].map(|word| self.eat(word));
+        Ok(Access { ty, count, space, strong, acquire, release, narrow, uniform })
     }
 
     fn passed(&mut self) -> Parsed<Passed> {
@@ -342,7 +342,7 @@ impl<'a> Line<'a> {
             }
             "matrix" => Kind::Matrix(self.matrix(&mut results)?),
             "active_lanes" => Kind::ActiveLanes { result: results.one()? },
-            "fence" => Kind::Fence,
+            "fence" => Kind::Fence { narrow: self.eat("narrow") },
             "sleep" => Kind::Sleep,
             "nothing" => Kind::Nothing,
             "table" => Kind::Table { index: self.source()? },
@@ -370,6 +370,7 @@ impl<'a> Line<'a> {
             ["divide", _] => Some(Operator::Divide),
             ["remainder", _] => Some(Operator::Remainder),
             ["and", _] => Some(Operator::And),
+            ["or", _] => Some(Operator::Or),
             ["shift_left", _] => Some(Operator::ShiftLeft),
             ["shift_right", _] => Some(Operator::ShiftRight),
             ["multiply", half, _] => Named::named(half).map(Operator::Multiply),

@@ -138,6 +138,7 @@ impl Display for Access {
         f.write_str(if self.strong { " strong" } else { "" })?;
         f.write_str(if self.acquire { " acquire" } else { "" })?;
         f.write_str(if self.release { " release" } else { "" })?;
+        f.write_str(if self.narrow { " narrow" } else { "" })?;
         f.write_str(if self.uniform { " uniform" } else { "" })
     }
 }
@@ -154,6 +155,7 @@ impl Display for Algebra {
             Operator::Divide => f.write_str("divide"),
             Operator::Remainder => f.write_str("remainder"),
             Operator::And => f.write_str("and"),
+            Operator::Or => f.write_str("or"),
             Operator::ShiftLeft => f.write_str("shift_left"),
             Operator::ShiftRight => f.write_str("shift_right"),
             Operator::Convert { to, exact: true } => write!(f, "convert.{}", to.name()),
@@ -304,7 +306,7 @@ impl Display for Kind {
                 list(f, &matrix.sources, |f, (read, offset)| write!(f, "{read}@{offset}"))
             }
             Kind::ActiveLanes { .. } => f.write_str("active_lanes"),
-            Kind::Fence => f.write_str("fence"),
+            Kind::Fence { narrow } => f.write_str(if *narrow { "fence narrow" } else { "fence" }),
             Kind::Sleep => f.write_str("sleep"),
             Kind::Nothing => f.write_str("nothing"),
             Kind::Table { index } => write!(f, "table {index}"),

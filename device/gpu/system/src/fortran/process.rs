@@ -31,7 +31,7 @@ pub unsafe extern "C" fn _FortranAStopStatementText(
     // SAFETY: as the caller says.
     let text = unsafe { super::text(start, length) };
     let how = end::STOP_TEXT | flags(is_error, is_quiet);
-    ask_with(Operation::FortranEnd, 0, how, length, |block| block.copy_from_slice(text), |_| ());
+    ask_with(Operation::FortranEnd, 0, how, length, |block| block.copy_from_slice(text), |_, _| ());
     device::trap()
 }
 
@@ -67,6 +67,6 @@ pub unsafe extern "C" fn _FortranAReportFatalUserError(
         block[message.len() + 1..].copy_from_slice(file);
     };
     let length = message.len() + 1 + file.len();
-    ask_with(Operation::FortranEnd, i64::from(line) as u64, end::ERROR, length, fill, |_| ());
+    ask_with(Operation::FortranEnd, i64::from(line) as u64, end::ERROR, length, fill, |_, _| ());
     device::trap()
 }

@@ -50,7 +50,7 @@ pub fn refuse(what: &[u8]) -> ! {
             at += part.len();
         }
     };
-    ask_with(Operation::Write, Stream::Error as u64, 0, length, fill, |_| ());
+    ask_with(Operation::Write, Stream::Error as u64, 0, length, fill, |_, _| ());
     device::trap()
 }
 

@@ -1,23 +1,46 @@
 //! What the checks of `GANGWAY_VGPU_CHECK` have found: each thing is told when the first launch with it ends, and how
 //! many there were when the process ends.
 
-use std::sync::Once;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, Once, PoisonError};
 
 use gangway_engine::{Facts, Fault, Listeners, Reason};
 use gangway_findings::{Finding, Side, Source};
 use gangway_trace::pretty_kernel_name;
 
-use super::{Device, names};
+use super::{Device, host, names};
 use crate::objects::process::report::{self, report};
 use crate::objects::process::state;
 
 /// Who hears of what engines find.
-pub const LISTENERS: Listeners = Listeners { name: names::find, tell };
+pub const LISTENERS: Listeners = Listeners { name: names::find, code: host::find_code, tell };
 
 fn tell(finding: Finding) {
+    if !is_first(&finding) {
+        return;
+    }
     let kernel = pretty_kernel_name(&finding.kernel).into_owned();
     gangway_findings::tell(&Finding { kernel, ..finding }, report::line);
 }
+
+/// Whether lines of the program have not been told beside the same others: an instruction of the host's does not say which
+/// line it is of until then.
+fn is_first(finding: &Finding) -> bool {
+    static TOLD: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
+    if !finding.sides.iter().any(|side| side.what.ends_with(OF_HOST)) {
+        return true;
+    }
+    let line = |side: &Side| match &side.source {
+        Some(Source { file, line, .. }) => format!("{file}:{line}"),
+        None => side.what.clone(),
+    };
+    let mut lines: Vec<_> = finding.sides.iter().map(line).collect();
+    lines.sort();
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(lines)
+}
+
+/// What accesses of the host are said to be.
+const OF_HOST: &str = " of the host";
 
 /// An access that has ended its kernel is a finding of `memory` for tools. People have the report of the failure.
 pub fn note(fault: &Fault) {
@@ -54,6 +77,7 @@ pub fn watch() {
         if state::is_forked() {
             return;
         }
+        host::end();
         let races = Device::all().iter().filter_map(|device| device.started()?.races());
         let unseen = races.map(|races| races.unseen).sum();
         if let Some(text) = text(gangway_findings::told(), unseen) {

@@ -2,6 +2,7 @@
 
 pub mod attribute;
 pub mod findings;
+pub mod host;
 pub mod leaks;
 pub mod names;
 

@@ -13,7 +13,7 @@ use gangway_streams::Failure;
 use gangway_trace::{Kind, Span};
 
 use crate::abi::{CUcontext, Result, Status};
-use crate::objects::device::{Device, leaks, names};
+use crate::objects::device::{Device, host, leaks, names};
 use crate::objects::process::report::report;
 use crate::objects::process::{state, trace};
 
@@ -98,6 +98,9 @@ pub fn obtain(request: &Request<'_>) -> Result<u64> {
     let address = space()?.allocate(request)?;
     if let Some(device) = Device::all().get(request.device as usize) {
         device.forget_accesses(address, request.size);
+    }
+    if matches!(request.kind, AllocationKind::Pinned | AllocationKind::Managed) {
+        host::watch(address, request.size);
     }
     if let Some(begun) = begun {
         begun.end(&span);

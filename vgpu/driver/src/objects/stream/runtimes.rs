@@ -36,8 +36,12 @@ pub fn looks() -> bool {
     COPIES.get() == LOOKS
 }
 
+/// Whether a stream is the runtime's.
+pub fn owns(stream: &Stream) -> bool {
+    STREAMS.lock().unwrap_or_else(PoisonError::into_inner).contains(&stream.id())
+}
+
 /// Whether what is copied in a stream by the calling thread is the program's.
 pub fn is_programs(stream: &Stream) -> bool {
-    COPIES.get() == ASKED_FOR
-        || !STREAMS.lock().unwrap_or_else(PoisonError::into_inner).contains(&stream.id())
+    COPIES.get() == ASKED_FOR || !owns(stream)
 }

@@ -18,7 +18,7 @@ use crate::abi::{Result, Status};
 use crate::objects::device::Device;
 use crate::objects::memory;
 use crate::objects::process::trace;
-use crate::objects::stream::StreamRef;
+use crate::objects::stream::{StreamRef, runtimes};
 
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +109,8 @@ pub struct Copy {
     watched: bool,
     /// A check looks at what is there.
     looks: bool,
+    /// Somebody else tells who looks for races of what it does with the host's memory.
+    host_is_told: bool,
 }
 
 /// Pageable host memory up to this size is copied twice rather than waited for.
@@ -122,7 +124,7 @@ impl Copy {
 
     #[must_use]
     pub const fn new(to: Side, from: Side, extent: Extent) -> Self {
-        Self { to, from, extent, watched: true, looks: false }
+        Self { to, from, extent, watched: true, looks: false, host_is_told: false }
     }
 
     /// Does it, row by row where it is not all in one piece. `false` if there is no host memory
@@ -185,7 +187,14 @@ impl Copy {
             };
             (0..depth).flat_map(move |plane| (0..height).map(move |at| row(plane, at)))
         };
-        watched::transfer(what, &rows(self.from, false).chain(rows(self.to, true)).collect::<Vec<_>>());
+        // The program gets ordinary memory back before it goes on.
+        let is_looked_at = |side: &Side| match memory::on_device(side.address) {
+            Some(_) => true,
+            None => !side.is_pageable() && !self.host_is_told,
+        };
+        let from = Some(self.from).filter(is_looked_at).into_iter().flat_map(|side| rows(side, false));
+        let to = Some(self.to).filter(is_looked_at).into_iter().flat_map(|side| rows(side, true));
+        watched::transfer(what, &from.chain(to).collect::<Vec<_>>());
     }
 
     /// What it is, for the trace: from a device, to one, or both; and the variable there.
@@ -233,7 +242,8 @@ impl MemoryWork for Copy {
     /// Ordinary host memory is the program's again when this returns, as the driver API promises:
     /// it is copied at once, or waited for. A capture only notes where it is.
     fn queue_in(self, stream: &StreamRef) -> Result {
-        let lasting = self.lasting();
+        let is_runtimes = Device::looks_for_races() && runtimes::owns(&stream.queue);
+        let lasting = Self { host_is_told: is_runtimes, ..self.lasting() };
         if stream.queue.is_capturing() {
             return stream.submit(lasting);
         }
@@ -253,7 +263,11 @@ impl MemoryWork for Copy {
                 Self { from, ..lasting }.run()
             })?);
         }
-        stream.run(self)
+        // The runtime says by itself what the program has waited for.
+        let unseen = is_runtimes.then(|| gangway_streams::watch_unseen(true));
+        let done = stream.run(Self { host_is_told: is_runtimes, ..self });
+        unseen.map(gangway_streams::watch_unseen);
+        done
     }
 }
 

@@ -5,7 +5,7 @@ pub mod fill;
 pub mod host_function;
 pub mod launch;
 pub mod memory_operation;
-mod watched;
+pub mod watched;
 mod written;
 
 use gangway_streams::Payload;

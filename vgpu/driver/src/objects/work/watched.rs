@@ -2,25 +2,13 @@
 
 use std::sync::Arc;
 
-use gangway_engine::{Past, Transfer};
-use gangway_streams::{Clock, Moment};
+use gangway_engine::{Origin, Past, Transfer};
 
+use crate::abi::Result;
 use crate::objects::device::Device;
+use crate::objects::device::host::{self, After};
 use crate::objects::memory;
-
-/// What an operation of a stream comes after.
-#[derive(Debug)]
-struct After(Arc<Clock>);
-
-impl Past for After {
-    fn own(&self) -> Moment {
-        self.0.own()
-    }
-
-    fn has(&self, operation: Moment) -> bool {
-        self.0.has(operation)
-    }
-}
+use crate::objects::stream::StreamRef;
 
 /// What the operation that the calling thread runs comes after, where that is kept.
 #[must_use]
@@ -28,16 +16,34 @@ pub fn past() -> Option<Arc<dyn Past>> {
     gangway_streams::running_after().map(|clock| Arc::new(After(clock)) as Arc<dyn Past>)
 }
 
-/// Memory is about to be copied or filled. `what`: `a copy to the device`.
+/// Memory is about to be copied or filled. `what`: `a copy to the device`. What is the host's is looked at with what is a
+/// device's, or with the first device.
 pub fn transfer(what: &'static str, accesses: &[Transfer]) {
     let past = past();
+    let owner = |access: &Transfer| memory::on_device(access.address).map(|(number, _)| number);
+    let owners: Vec<Option<i32>> = accesses.iter().map(owner).collect();
+    let of_host = owners.iter().flatten().next().copied().unwrap_or(0);
+    let origin = Origin { what, mapped: false, source: None };
     for device in Device::all() {
-        let of_device =
-            |address| memory::on_device(address).is_some_and(|(number, _)| number == device.number());
-        let own = |access: &&Transfer| of_device(access.address);
-        let own: Vec<Transfer> = accesses.iter().filter(own).copied().collect();
+        let is_own = |owner: Option<i32>| owner.unwrap_or(of_host) == device.number();
+        let own = accesses.iter().zip(&owners).filter(|(_, owner)| is_own(**owner));
+        let own: Vec<Transfer> = own.map(|(access, _)| *access).collect();
         if !own.is_empty() {
-            device.engine().transfer(what, &own, past.clone());
+            device.engine().transfer(&origin, &own, past.clone());
         }
     }
+}
+
+/// Gangway's runtime has put a copy into a stream that reads or writes memory of the program: when it is done does not
+/// show in what the driver copies.
+pub fn copy_of_host(stream: &StreamRef, origin: Origin, access: Transfer) -> Result {
+    if stream.queue.is_capturing() {
+        return Ok(());
+    }
+    host::watch(access.address, access.size);
+    let device = stream.context.device;
+    Ok(stream.queue.submit(move || {
+        device.engine().transfer(&origin, &[access], past());
+        Ok(())
+    })?)
 }

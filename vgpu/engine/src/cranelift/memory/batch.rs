@@ -95,7 +95,7 @@ impl Emitter<'_, '_> {
                 && let Some(load) = self.begin(index)
             {
                 loads.push(load);
-            } else if self.is_candidate(index) || !self.has_general_result(index) {
+            } else if self.is_candidate(index) || self.is_early(index) {
                 self.operation(index);
                 continue;
             }
@@ -134,8 +134,27 @@ impl Emitter<'_, '_> {
         general
     }
 
-    /// The operations that can be a batch. First come those whose results have a shape, then the
-    /// others: so none of the first kind may depend on the second, or replace what that reads.
+    /// Whether an operation of a batch comes before those that are done for four lanes after another.
+    fn is_early(&self, index: u32) -> bool {
+        self.loads_alike(index) || !self.has_general_result(index)
+    }
+
+    /// Whether an operation loads one value for all lanes of a row.
+    fn loads_alike(&self, index: u32) -> bool {
+        let operation = self.unit.operation(index);
+        let Kind::Load { access, address: Address { base: Base::Slot(base), .. }, .. } = &operation.kind
+        else {
+            return false;
+        };
+        operation.guard.is_none()
+            && access.count == 1
+            && !access.strong
+            && matches!(access.space, Space::Global | Space::Shared)
+            && matches!(self.unit.shapes.slots[*base as usize], Shape::Uniform | Shape::Steps(0))
+    }
+
+    /// The operations that can be a batch. First come those whose results have a shape and those that load one
+    /// value for many lanes, then the others: so none of the first kind may depend on the second, or replace what that reads.
     fn extent(&self, operations: Range<u32>) -> Option<Range<u32>> {
         if !self.converged || self.unit.watch || !self.is_candidate(operations.start) {
             return None;
@@ -147,10 +166,10 @@ impl Emitter<'_, '_> {
         let mut end = operations.start;
         for index in operations.clone().take(MOST as usize) {
             let candidate = self.is_candidate(index);
-            if !candidate && !self.computes(index) || loads == most && candidate {
+            if !candidate && !self.computes(index) && !self.loads_alike(index) || loads == most && candidate {
                 break;
             }
-            let computed = !candidate && self.has_general_result(index);
+            let computed = !candidate && !self.is_early(index);
             let mut follows = true;
             if !computed {
                 self.each_access(index, &mut |slot, write| {

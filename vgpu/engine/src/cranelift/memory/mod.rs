@@ -9,6 +9,7 @@ mod gather;
 mod own;
 mod reach;
 mod single;
+mod told;
 
 use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
@@ -60,7 +61,7 @@ impl Emitter<'_, '_> {
             reach.wrong = self.builder.ins().bor(reach.wrong, elsewhere);
         }
         let (slow, done) = self.part(reach.wrong);
-        self.tell_of_rows(&reach, access, false);
+        self.tell_of_loads(&reach, access);
         let count = usize::from(access.count);
         // Generic addresses may be of each lane's own memory where that has not been ruled out.
         let scalars = one && uniform;
@@ -93,11 +94,15 @@ impl Emitter<'_, '_> {
         let mut slow_values = Vec::new();
         for lanes in &lanes {
             if scalars {
-                slow_values.push(self.running_lane(lanes));
+                slow_values.push(self.running_lane(lanes, guard));
             } else if rows {
                 let row = LANES / reach.pointers.len();
                 for first in (0..LANES).step_by(row) {
-                    slow_values.push(lanes.lane(&mut self.builder, first));
+                    let value = match guard {
+                        None => lanes.lane(&mut self.builder, first),
+                        Some(guard) => self.lane_within(lanes, guard, first, row),
+                    };
+                    slow_values.push(value);
                 }
             } else {
                 slow_values.extend(lanes.vectors(&mut self.builder));
@@ -121,12 +126,32 @@ impl Emitter<'_, '_> {
     }
 
     /// The value of a lane that runs, where all those have the same.
-    pub fn running_lane(&mut self, lanes: &Lanes) -> Value {
+    pub fn running_lane(&mut self, lanes: &Lanes, guard: Option<&Predicate>) -> Value {
+        if let Some(guard) = guard {
+            return self.lane_within(lanes, guard, 0, LANES);
+        }
         if self.partial.is_none() || matches!(lanes, Lanes::Uniform(_)) {
             return lanes.lane(&mut self.builder, 0);
         }
-        lanes.store(&mut self.builder, self.warp, field!(values));
         let lane = self.builder.ins().ctz(self.mask);
+        self.lane_at(lanes, lane)
+    }
+
+    /// The value of the first of some lanes that a guard lets through, or of their last one.
+    fn lane_within(&mut self, lanes: &Lanes, guard: &Predicate, first: usize, count: usize) -> Value {
+        let mut bits = guard.bits(&mut self.builder);
+        if self.partial.is_some() {
+            bits = self.builder.ins().band(bits, self.mask);
+        }
+        let last = first + count - 1;
+        let some = self.builder.ins().band_imm_s(bits, i64::from((u32::MAX << first) as i32));
+        let some = self.builder.ins().bor_imm_s(some, i64::from((1u32 << last) as i32));
+        let lane = self.builder.ins().ctz(some);
+        self.lane_at(lanes, lane)
+    }
+
+    fn lane_at(&mut self, lanes: &Lanes, lane: Value) -> Value {
+        lanes.store(&mut self.builder, self.warp, field!(values));
         let lane = self.builder.ins().uextend(I64, lane);
         let wide = lanes.wide(&self.builder);
         self.load_of_lane(lane, wide, field!(values))
@@ -200,11 +225,10 @@ impl Emitter<'_, '_> {
         if self.alone.is_some() {
             let &[pointer] = &reach.pointers[..] else { return false };
             let (slow, done) = self.part(reach.wrong);
-            self.pass_to_watch(values);
-            self.tell_of_rows(&reach, access, true);
+            self.tell_of_stores(&reach, access, values);
             for (element, value) in (0i32..).zip(values) {
                 let lanes = self.lanes_of(value);
-                let value = self.running_lane(&lanes);
+                let value = self.running_lane(&lanes, None);
                 self.store_value(value, pointer, element * ty.size() as i32, ty);
             }
             self.store_slowly(slow, done, address, values, access, guard);
@@ -223,8 +247,7 @@ impl Emitter<'_, '_> {
             return true;
         }
         let (slow, done) = self.part(reach.wrong);
-        self.pass_to_watch(values);
-        self.tell_of_rows(&reach, access, true);
+        self.tell_of_stores(&reach, access, values);
         let row = LANES / reach.pointers.len();
         let contiguous = reach.step == size && values.len() == 1 && size >= 4;
         for (element, value) in values.iter().enumerate() {
@@ -262,31 +285,6 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// Tells who watches of the lanes of each row.
-    fn tell_of_rows(&mut self, reach: &Reach, access: Access, store: bool) {
-        if !self.unit.watch {
-            return;
-        }
-        let row = LANES / reach.pointers.len();
-        for (number, &pointer) in reach.pointers.iter().enumerate() {
-            let before = number * row;
-            let first = self.builder.ins().iadd_imm_s(pointer, -(reach.step * before as i64));
-            let lanes = match reach.pointers.len() {
-                1 => self.mask,
-                _ => self.builder.ins().band_imm_u(self.mask, ((1 << row) - 1) << before),
-            };
-            self.tell_of(access, store, lanes, first, reach.step);
-        }
-    }
-
-    /// Where accesses are watched, puts down what is stored.
-    fn pass_to_watch(&mut self, values: &[Known]) {
-        if self.unit.watch {
-            let inputs: Vec<Input> = values.iter().map(|value| Input::Lanes(self.lanes_of(value))).collect();
-            self.pass(&inputs);
-        }
-    }
-
     /// Ends the fast way of a store, and has a helper do it on the slow way.
     fn store_slowly(
         &mut self,
@@ -307,7 +305,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(done);
     }
 
-    fn lanes_of(&mut self, known: &Known) -> Lanes {
+    pub(super) fn lanes_of(&mut self, known: &Known) -> Lanes {
         match known {
             Known::Input(Input::Lanes(lanes)) => lanes.clone(),
             Known::Steps(steps) => self.spread(steps),

@@ -314,7 +314,7 @@ impl Masked<'_, '_> {
     fn scalar(&mut self, input: Input, lane: Value) -> Value {
         match input {
             Input::Lanes(Lanes::Uniform(value)) | Input::Predicate(Predicate::Uniform(value)) => value,
-            Input::Lanes(lanes) => self.emit.running_lane(&lanes),
+            Input::Lanes(lanes) => self.emit.running_lane(&lanes, None),
             Input::Predicate(predicate) => {
                 let bits = predicate.bits(&mut self.emit.builder);
                 self.bit_of(bits, lane)
