@@ -57,6 +57,31 @@ const CALLED: u32 = 1;
 const DONE: u32 = 2;
 static STATE: AtomicU32 = AtomicU32::new(ASLEEP);
 
+type BeforeExit = extern "C" fn(extern "C" fn());
+
+/// The function of the library that tells of `_exit`: null until it has been looked for, [`missing`] if it is not loaded.
+static BEFORE_EXIT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+extern "C" fn missing(_: extern "C" fn()) {}
+
+/// Looks for the library that tells of `_exit`, once for all. The loader's lock is taken for that: a caller of [`at_end`]
+/// for whom other threads wait does this before they do.
+pub fn find_library_of_endings() {
+    before_exit();
+}
+
+fn before_exit() -> BeforeExit {
+    let mut known = BEFORE_EXIT.load(Ordering::Acquire);
+    if known.is_null() {
+        // SAFETY: a name with its terminator.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_before_exit".as_ptr()) };
+        known = if found.is_null() { missing as *mut () } else { found.cast() };
+        BEFORE_EXIT.store(known, Ordering::Release);
+    }
+    // SAFETY: the function above, or the library's, to which it gives this type.
+    unsafe { std::mem::transmute::<*mut (), BeforeExit>(known) }
+}
+
 /// Has `action` called when the process ends in a way that no exit handler sees. It may be called
 /// although an exit handler has been, and runs on a thread of its own.
 pub fn at_end(action: fn()) {
@@ -69,6 +94,7 @@ pub fn at_end(action: fn()) {
         }
     }
     keep_watch();
+    find_library_of_endings();
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         watch_signals();
@@ -240,14 +266,7 @@ fn watch_exits() {
     // SAFETY: a function of the type that glibc calls. Without a library named it is called
     // whatever has been unloaded: the libraries that have this code never are.
     unsafe { __cxa_at_quick_exit(on_quick_exit, std::ptr::null_mut()) };
-    // SAFETY: a name with its terminator.
-    let before_exit = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_before_exit".as_ptr()) };
-    if !before_exit.is_null() {
-        type BeforeExit = extern "C" fn(extern "C" fn());
-        // SAFETY: the type that the library gives it.
-        let before_exit = unsafe { std::mem::transmute::<*mut c_void, BeforeExit>(before_exit) };
-        before_exit(on_exit);
-    }
+    before_exit()(on_exit);
 }
 
 /// Calls `spawn` while the thread blocks all signals: the new thread inherits that.

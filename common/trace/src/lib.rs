@@ -80,7 +80,7 @@ use std::time::Instant;
 
 pub use buffer::DEFAULT_EVENT_LIMIT;
 pub use config::{PAGE, Request};
-pub use ending::at_end;
+pub use ending::{at_end, find_library_of_endings};
 pub use files::{Fill, write_whole};
 pub use json::Quoted;
 pub use name::pretty as pretty_kernel_name;

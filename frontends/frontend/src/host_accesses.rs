@@ -249,33 +249,83 @@ fn range(address: *const c_void, size: usize) -> (usize, usize) {
     (address.addr(), size.min(usize::MAX - address.addr()))
 }
 
-/// The program's instruction that has called the C library, or 0.
-pub fn library_caller() -> usize {
-    let mut frames = [std::ptr::null_mut(); 32];
-    // SAFETY: there is room for so many.
-    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
-    let is_librarys = |frame: &usize| {
+/// Whose a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// The library that tells what the C library does.
+    Teller,
+    /// Gangway, or the driver.
+    Gangway,
+    /// A library of a language, or nobody that the loader knows.
+    Language,
+    Program,
+}
+
+impl Owner {
+    fn of(instruction: usize) -> Self {
         // SAFETY: plain data that the call fills; the name is the loader's, for as long as this takes.
         let name = unsafe {
             let mut found: libc::Dl_info = std::mem::zeroed();
-            if libc::dladdr(std::ptr::with_exposed_provenance(*frame), &raw mut found) == 0 {
-                return true;
+            if libc::dladdr(std::ptr::with_exposed_provenance(instruction), &raw mut found) == 0 {
+                return Owner::Language;
             }
             std::ffi::CStr::from_ptr(found.dli_fname)
         };
         let name = name.to_string_lossy();
-        let file = name.rsplit('/').next().unwrap_or_default();
-        ["libgangway-", "libomptarget.", "libc.", "libgfortran.", "libstdc++."]
-            .iter()
-            .any(|start| file.starts_with(start))
-    };
-    let mut calls = frames[..count.max(0) as usize].iter().map(|frame| frame.addr() - 1);
-    calls.find(|frame| !is_librarys(frame)).unwrap_or(0)
+        Self::of_file(name.rsplit('/').next().unwrap_or_default())
+    }
+
+    fn of_file(file: &str) -> Self {
+        let is = |starts: &[&str]| starts.iter().any(|start| file.starts_with(start));
+        if is(&["libgangway-host-access."]) {
+            Owner::Teller
+        } else if is(&["libgangway-", "libomptarget.", "libcuda."]) {
+            Owner::Gangway
+        } else if is(&["libc.", "libgfortran.", "libstdc++."]) {
+            Owner::Language
+        } else {
+            Owner::Program
+        }
+    }
+}
+
+/// The program's instruction that has called the C library; 0: it is not known. `None`: Gangway has called it for
+/// itself, with its own locks held as often as not. Its memory may be beside the program's, in one page.
+pub fn library_caller() -> Option<usize> {
+    let mut frames = [std::ptr::null_mut(); 32];
+    // SAFETY: there is room for so many.
+    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
+    let calls = frames[..count.max(0) as usize].iter().map(|frame| frame.addr() - 1);
+    caller(calls.map(|call| (call, Owner::of(call))))
+}
+
+fn caller(calls: impl Iterator<Item = (usize, Owner)>) -> Option<usize> {
+    // Those that are told of the call are the first ones.
+    let called = calls.skip_while(|call| call.1 != Owner::Teller);
+    match called.skip(1).find(|call| !matches!(call.1, Owner::Teller | Owner::Language)) {
+        Some((_, Owner::Gangway)) => None,
+        found => Some(found.map_or(0, |call| call.0)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_has_called_the_c_library() {
+        let owners = |files: &[&str]| caller(files.iter().map(|file| Owner::of_file(file)).enumerate());
+        let told = ["libomptarget.so.22.1", "libgangway-host-access.so", "libgangway-host-access.so"];
+        let with = |files: &[&str]| owners(&[&told[..], files].concat());
+        assert_eq!(with(&["program", "libc.so.6"]), Some(3));
+        assert_eq!(with(&["libstdc++.so.6", "libc.so.6", "libwork.so", "program"]), Some(5));
+        for ours in ["libomptarget.so.22.1", "libcuda.so.1", "libgangway-gomp.so"] {
+            assert_eq!(with(&[ours, "program"]), None);
+            assert_eq!(with(&["libc.so.6", ours, "program"]), None);
+        }
+        assert_eq!(with(&["libc.so.6"]), Some(0));
+        assert_eq!(owners(&[]), Some(0));
+    }
 
     #[test]
     fn what_shares_a_page_with_what_is_watched_is_not_watched() {

@@ -86,7 +86,7 @@ impl Consumer for Races {
                 if parts.peek().is_none() || TELLS.get() {
                     return;
                 }
-                let code = host_accesses::library_caller();
+                let Some(code) = host_accesses::library_caller() else { return };
                 for (address, size) in parts {
                     let access = HostAccess { address, size, code, write: access == Access::Write };
                     telling(|watcher| watcher.accessed(&access));

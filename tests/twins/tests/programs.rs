@@ -34,7 +34,7 @@ const WRONG: [&str; 9] = [
 /// A program, and how it is built.
 #[derive(Clone, Debug)]
 struct Program {
-    /// As in `device/tasks@openmp-O0`.
+    /// As in `device/tasks@-O0`.
     name: String,
     file: PathBuf,
     way: Way,

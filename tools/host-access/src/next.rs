@@ -54,7 +54,10 @@ impl Next {
         if self.is_missing() {
             // SAFETY: the name has a null behind it, and the object is one of the loader's.
             let found = unsafe { libc::dlsym(object, self.name.as_ptr()) };
-            self.found.store(found, Ordering::Relaxed);
+            // Another thread may have found it elsewhere since.
+            if !found.is_null() {
+                self.found.store(found, Ordering::Relaxed);
+            }
         }
     }
 }

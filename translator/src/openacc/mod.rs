@@ -4,8 +4,8 @@
 //! no runtime call. Its text stands there twice, for GPUs and for processors. On GPUs a gang is a block of
 //! (lanes, workers) threads, and the text says which of them do what. The steps:
 //!
-//! 1. [`source`] preprocesses the file ([`variants`]: what libclang is not shown of it), and [`directive`] reads its directives; [`kernels`] writes out what
-//!    `kernels` says of its loops.
+//! 1. [`source`] preprocesses the file, [`variants`] hides from libclang what that cannot read of it, and [`directive`]
+//!    reads its directives; [`kernels`] writes out what `kernels` says of its loops.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
 //! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`], [`left`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.

@@ -1,7 +1,8 @@
 //! Runs the C programs in `tests/programs` and `tests/offload` on the library as programs find it.
 //! The former are compiled with the system's compiler and linked against `libcuda.so.1`. The latter
 //! are OpenMP programs of GCC's, which libgomp brings to it. Each has a process of its own, and
-//! passes if it ends with 0.
+//! passes if it ends with 0. One may open a library of the same name from `tests/programs/libraries`, which lies
+//! beside it.
 //!
 //! Without the compiler for offloading its programs are reported as ignored, and a line says so.
 
@@ -44,9 +45,17 @@ fn offload(source: &Path, library: &Path) {
 fn compile(source: &Path, library: &Path, engine: &str) -> PathBuf {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-{engine}"));
-    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    compiler.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-pthread", "-o"]).arg(&program);
-    compiler.arg(source).arg("-L").arg(library).args(["-lcuda", "-lm"]).run().succeeded();
+    let compile = |source: &Path, options: &[&str], output: &Path| {
+        let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        compiler.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-pthread"]).args(options).arg("-o");
+        compiler.arg(output).arg(source).arg("-L").arg(library).args(["-lcuda", "-lm"]).run().succeeded();
+    };
+    // What the library calls is the program's.
+    compile(source, &["-rdynamic"], &program);
+    let opened = source.with_file_name("libraries").join(source.file_name().unwrap_or_default());
+    if opened.exists() {
+        compile(&opened, &["-shared", "-fPIC"], &program.with_extension("so"));
+    }
     program
 }
 

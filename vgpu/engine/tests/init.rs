@@ -4,7 +4,7 @@ mod bench;
 
 use std::sync::Mutex;
 
-use bench::{Bench, options};
+use bench::{Bench, Random, options};
 use gangway_device_memory::{AllocationKind, Request, Space, shadow};
 use gangway_engine::{Checks, KernelLaunch, Listeners, Options};
 use gangway_findings::Finding;
@@ -397,16 +397,6 @@ fn wide_values_and_conversions() {
     right(&with("st.global.u16 [%in], 1;"));
 }
 
-/// Numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// How many values a random program has.
 const VALUES: usize = 6;
 
@@ -414,7 +404,7 @@ const VALUES: usize = 6;
 /// bit of what they were made of stays in them; and whether a branch depends on that word.
 fn random(seed: u64, planted: bool) -> (String, bool) {
     use std::fmt::Write;
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
+    let mut random = Random::new(seed);
     let mut text =
         String::from(".reg .u32 %r<9>; .reg .u64 %t<4>; .reg .pred %b; .reg .f32 %e; mov.u64 %a, own;\n");
     // One block, as blocks would write the same words.

@@ -205,6 +205,71 @@ fn words_that_all_lanes_use_one_after_the_other() {
 }
 
 #[test]
+fn a_word_that_all_lanes_write_again() {
+    // The last value is the same in both warps, which run one after the other, and the first ones differ from it.
+    for store in ["global.u32 [%base], %v", "shared.u32 [%n], %v", "shared.u64 [%n], %wide"] {
+        let with = |step: &str| {
+            format!(
+                "mov.u32 %v, 0; mov.u32 %s, 0; again: cvt.u64.u32 %wide, %v; st.{store}; add.u32 %v, %v, {step};
+                 add.u32 %s, %s, 1; setp.lt.u32 %p, %s, 5; @%p bra again;"
+            )
+        };
+        twins(&with("1"), &with("0"), 1, 64);
+    }
+}
+
+#[test]
+fn what_a_warp_remembers_is_told_in_its_order() {
+    // What all lanes write they may read: whatever number of instructions is between the two, as words that all
+    // lanes use are remembered by the instruction.
+    for between in 0..32 {
+        let between = "add.u32 %w, %w, 1; ".repeat(between);
+        for read in ["[%base]", "[%at]", "[%base+64]"] {
+            let one = format!(
+                "mov.u32 %w, 0; mov.u32 %v, 7; st.global.u32 [%base], %v; st.global.u32 [%base+64], %v; {between}
+                 ld.global.u32 %s, {read};"
+            );
+            assert_eq!(found(&one, 1, 32), Races::default(), "{one}");
+        }
+        // In a loop both are remembered for several turns.
+        let many = format!(
+            "mov.u32 %v, 0; mov.u32 %w, 0; again: st.global.u32 [%base], %v; {between} ld.global.u32 %s, [%base];
+             add.u64 %base, %base, 4; add.u32 %v, %v, 1; setp.lt.u32 %p, %v, 40; @%p bra again;"
+        );
+        assert_eq!(found(&many, 1, 32), Races::default(), "{many}");
+    }
+    // What they have read before all of them write it is a race of lanes that do not wait for each other.
+    let with = |between: &str| {
+        format!("ld.global.u32 %s, [%base]; {between} mov.u32 %v, 7; st.global.u32 [%base], %v;")
+    };
+    twins(&with(""), &with("bar.warp.sync -1;"), 1, 32);
+    // Here all lanes write the same, by a value that only this run tells.
+    let with = |between: &str| {
+        format!(
+            "ld.global.u32 %s, [%base]; {between} ld.global.u32 %v, [%at+256]; and.b32 %v, %v, 0;
+             st.global.u32 [%base], %v;"
+        )
+    };
+    twins(&with(""), &with("bar.warp.sync -1;"), 1, 32);
+}
+
+#[test]
+fn what_a_warp_remembers_is_told_where_its_kernel_fails() {
+    // Lanes that do not wait for each other read and write a word. Then the kernel ends by itself, or is ended.
+    for end in ["trap;", "ld.global.u32 %w, [%wide];"] {
+        let text = format!(
+            ".visible .entry k(.param .u64 buffer) {{ {START} ld.global.u32 %s, [%base]; mov.u32 %v, 7;
+             st.global.u32 [%base], %v; mov.u64 %wide, 16; {end} ret; }}"
+        );
+        let options = Options { checks: Checks::RACE, listeners: LISTENERS, ..options() };
+        let bench = Bench::new(options, &text);
+        bench.clear();
+        assert!(bench.launch(1, [32, 1, 1], false).is_err(), "{end}");
+        assert_eq!(bench.engine.races().expect("they are looked for").places, 1, "{end}");
+    }
+}
+
+#[test]
 fn scopes_of_fences() {
     let (raise, look) = ("st.relaxed.gpu.global.u32 [%flag], %v;", "ld.relaxed.gpu.global.u32 %v, [%flag];");
     for kind in ["fence.acq_rel", "fence.sc"] {

@@ -13,8 +13,8 @@ pub enum Operand {
     Integer(i8),
     /// A floating-point number; its type is that of the place.
     Float(Float),
-    /// The word behind the instruction. Of a place of 64 bits it is the low half of an integer and
-    /// the high half of a floating-point number.
+    /// The word behind the instruction. In a place of 64 bits it is the low half of an integer and the
+    /// high half of a floating-point number, as the place's [`Constant`](crate::table::Constant) says.
     Literal(u32),
     /// A value that is no register's.
     Special(Special),

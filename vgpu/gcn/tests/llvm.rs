@@ -3,6 +3,7 @@
 //! - `corpus`: what clang makes of the C sources in `tests/corpus`, for every processor, at every
 //!   level of optimisation.
 //! - `random`: random words, and random fields of every instruction of the table.
+//! - `systematic`: every form of every instruction of the table with each special number in each field.
 //! - `libraries`: GCC's device libraries, if `GANGWAY_GCN_LIBRARIES` names the folder that they are
 //!   in: `scripts/gcn-libraries.sh` fetches Debian's package and runs these.
 //!
@@ -14,12 +15,12 @@ mod llvm {
 }
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{fs, iter};
 
 use gangway_commands::Folder;
-use gangway_gcn::{Decoder, Encoding, Gpu, Refusal};
+use gangway_gcn::{Decoder, Encoding, Gpu, Gpus, Refusal};
 use libtest_mimic::{Arguments, Failed, Trial};
 use object::read::archive::ArchiveFile;
 
@@ -45,8 +46,10 @@ fn main() {
             let trial = Trial::test(format!("corpus/{gpu}{level}"), move || corpus(gpu, level));
             trials.push(trial.with_ignored_flag(ignored));
         }
-        let trial = Trial::test(format!("random/{gpu}"), move || random(gpu));
-        trials.push(trial.with_ignored_flag(ignored));
+        for (kind, run) in [("random", random as fn(_) -> _), ("systematic", systematic)] {
+            let trial = Trial::test(format!("{kind}/{gpu}"), move || run(gpu));
+            trials.push(trial.with_ignored_flag(ignored));
+        }
     }
     let folder = std::env::var_os("GANGWAY_GCN_LIBRARIES").map(PathBuf::from);
     for gpu in [Gpu::Gfx900, Gpu::Gfx906, Gpu::Gfx908] {
@@ -66,8 +69,8 @@ struct Counts {
     /// LLVM complains in a comment.
     complaints: usize,
     graphics: usize,
-    /// LLVM accepts what the processor has not: [`is_lenient`].
-    lenient: usize,
+    /// LLVM accepts what the processor has not, by [`LENIENT`].
+    lenient: [usize; LENIENT.len()],
     differences: Vec<String>,
 }
 
@@ -85,7 +88,10 @@ fn compare(gpu: Gpu, lines: &[Line], counts: &mut Counts) {
                 counts.equal += 1;
             }
             (Err(Refusal::Graphics(_)), _) if line.is_graphics() || line.refused() => counts.graphics += 1,
-            (Err(refusal), false) if is_lenient(gpu, refusal, &line.text) => counts.lenient += 1,
+            (Err(refusal), false) if lenience(gpu, refusal, &line.text).is_some() => {
+                let known = lenience(gpu, refusal, &line.text).expect("the guard saw it");
+                counts.lenient[known] += 1;
+            }
             (Err(_), true) if line.complaint => counts.complaints += 1,
             (Err(_), true) => counts.refused += 1,
             _ => {
@@ -108,29 +114,75 @@ fn compare(gpu: Gpu, lines: &[Line], counts: &mut Counts) {
     }
 }
 
-/// What LLVM decodes, though the processor's description has no such thing, and we do not:
-/// - values that are no registers where only vector registers can be;
-/// - the numbers 125, 230 and 231, which later processors have;
-/// - groups of registers that go beyond the last;
-/// - groups that begin at odd numbers since gfx90a, where LLVM's operand has no such rule;
-/// - accumulation registers in memory instructions before gfx90a;
-/// - vector registers as masks; `v_nop` with lanes exchanged;
-/// - `buffer_store_lds_dword`, which no compiler makes.
-fn is_lenient(gpu: Gpu, refusal: &Refusal, text: &str) -> bool {
-    match refusal {
-        Refusal::Operand(125 | 230 | 231 | 235..=239 | 251..=253) => true,
-        Refusal::Group(125, _) => true,
-        Refusal::Group(first, words) if first + u16::from(*words) > 256 => true,
-        Refusal::Group(first, _) if first % 2 != 0 => {
+/// What LLVM decodes, though the processor's description has no such thing, and we do not.
+struct Lenience {
+    what: &'static str,
+    gpus: Gpus,
+    is: fn(&Refusal, &str) -> bool,
+}
+
+/// The systematic words meet each of them on each of its processors.
+const LENIENT: [Lenience; 9] = [
+    Lenience {
+        what: "125, which is `null` on later processors",
+        gpus: Gpus::ALL,
+        is: |refusal, _| matches!(refusal, Refusal::Operand(125) | Refusal::Group(125, _)),
+    },
+    Lenience {
+        what: "230 and 231, which later processors have for values of their own",
+        gpus: Gpus::ALL,
+        is: |refusal, _| matches!(refusal, Refusal::Operand(230 | 231)),
+    },
+    Lenience {
+        what: "values that are no registers where only vector registers can be",
+        gpus: Gpus::ALL,
+        is: |refusal, _| matches!(refusal, Refusal::Operand(235..=239 | 251..=253)),
+    },
+    Lenience {
+        what: "groups of registers that go beyond the last",
+        gpus: Gpus::ALL,
+        is: |refusal, _| matches!(refusal, Refusal::Group(first, words) if first + u16::from(*words) > 256),
+    },
+    Lenience {
+        what: "groups that begin at odd numbers, where LLVM's operand has no such rule",
+        gpus: Gpus::FROM_90A,
+        is: |refusal, text| {
             let forgotten = ["tbuffer_", "ds_", "global_atomic_", "flat_atomic_"];
-            gpu >= Gpu::Gfx90a && forgotten.iter().any(|name| text.starts_with(name))
-        }
-        Refusal::Operand(256..) => text.contains("_co_u32_e64") || text.starts_with("v_cndmask"),
-        Refusal::Field("src0", 249 | 250) => text.starts_with("v_nop"),
-        Refusal::Field("acc", 1) => gpu < Gpu::Gfx90a,
-        Refusal::Opcode(Encoding::Mubuf, 0x3d) => text.starts_with("buffer_store_lds_dword"),
-        _ => false,
-    }
+            matches!(refusal, Refusal::Group(first, _) if first % 2 != 0)
+                && forgotten.iter().any(|name| text.starts_with(name))
+        },
+    },
+    Lenience {
+        what: "vector registers as masks",
+        gpus: Gpus::ALL,
+        is: |refusal, text| {
+            matches!(refusal, Refusal::Operand(256..))
+                && (text.contains("_co_u32_e64") || text.starts_with("v_cndmask"))
+        },
+    },
+    Lenience {
+        what: "`v_nop` with lanes exchanged",
+        gpus: Gpus::ALL,
+        is: |refusal, text| matches!(refusal, Refusal::Field("src0", 249 | 250)) && text.starts_with("v_nop"),
+    },
+    Lenience {
+        what: "accumulation registers in memory instructions",
+        gpus: Gpus::UNTIL_908,
+        is: |refusal, _| matches!(refusal, Refusal::Field("acc", 1)),
+    },
+    Lenience {
+        what: "`buffer_store_lds_dword`, which no compiler makes",
+        gpus: Gpus::UNTIL_90A,
+        is: |refusal, text| {
+            matches!(refusal, Refusal::Opcode(Encoding::Mubuf, 0x3d))
+                && text.starts_with("buffer_store_lds_dword")
+        },
+    },
+];
+
+/// Which of [`LENIENT`] it is.
+fn lenience(gpu: Gpu, refusal: &Refusal, text: &str) -> Option<usize> {
+    LENIENT.iter().position(|known| known.gpus.contains(gpu) && (known.is)(refusal, text))
 }
 
 /// All is equal, or as the processor's known differences say.
@@ -138,7 +190,8 @@ fn judge(name: &str, counts: &Counts) -> Result<(), Failed> {
     let Counts { equal, refused, complaints, graphics, lenient, differences } = counts;
     eprintln!(
         "{name}: {equal} equal, {refused} refused by both, {complaints} with a complaint of LLVM's, \
-         {graphics} of graphics, {lenient} where LLVM is lenient, {} differ",
+         {graphics} of graphics, {} where LLVM is lenient, {} differ",
+        lenient.iter().sum::<usize>(),
         differences.len()
     );
     if differences.is_empty() {
@@ -182,27 +235,46 @@ fn random(gpu: Gpu) -> Result<(), Failed> {
     let mut words = Words::new(gpu);
     let mut counts = Counts::default();
     let mut crashes = 0;
-    for batch in iter::successors(Some(0), |done| Some(done + BATCH)).take_while(|done| *done < number) {
+    for _ in 0..number.div_ceil(BATCH) {
         for list in [words.any(BATCH), words.of_table(BATCH), words.of_encodings(BATCH / 2)] {
-            let mut rest = &list[..];
-            while !rest.is_empty() {
-                let object = folder.join(format!("{batch}.o"));
-                fs::write(&object, oracle::object(gpu, rest))?;
-                let printed = oracle::disassemble(&object, gpu)?;
-                compare(gpu, &printed.lines, &mut counts);
-                // LLVM's tool ends by a signal at some words: the next run begins behind them.
-                let done = printed.lines.iter().map(|line| line.words.len()).sum::<usize>();
-                crashes += usize::from(printed.crashed);
-                rest = if printed.crashed { rest.get(done + 1..).unwrap_or_default() } else { &[] };
-            }
+            crashes += compare_words(gpu, &list, &folder, &mut counts)?;
         }
     }
     eprintln!("random/{gpu}: llvm-objdump crashed {crashes} times");
-    // An entry of what is left out goes when LLVM no longer needs it.
-    if counts.complaints == 0 || counts.graphics == 0 || counts.lenient == 0 {
+    // What is left out goes when LLVM no longer needs it.
+    if counts.complaints == 0 || counts.graphics == 0 {
         return Err(format!("a known difference is not there any more: {counts:?}").into());
     }
     judge(&format!("random/{gpu}"), &counts)
+}
+
+/// Compares what these words are; says how often LLVM's tool crashed.
+fn compare_words(gpu: Gpu, list: &[u32], folder: &Folder, counts: &mut Counts) -> Result<usize, Failed> {
+    let (mut rest, mut crashes) = (list, 0);
+    while !rest.is_empty() {
+        let object = folder.join("words.o");
+        fs::write(&object, oracle::object(gpu, rest))?;
+        let printed = oracle::disassemble(&object, gpu)?;
+        compare(gpu, &printed.lines, counts);
+        // LLVM's tool ends by a signal at some words: the next run begins behind them.
+        let done = printed.lines.iter().map(|line| line.words.len()).sum::<usize>();
+        crashes += usize::from(printed.crashed);
+        rest = if printed.crashed { rest.get(done + 1..).unwrap_or_default() } else { &[] };
+    }
+    Ok(crashes)
+}
+
+fn systematic(gpu: Gpu) -> Result<(), Failed> {
+    let folder = Folder::new();
+    let mut counts = Counts::default();
+    let crashes = compare_words(gpu, &Words::new(gpu).systematic(), &folder, &mut counts)?;
+    eprintln!("systematic/{gpu}: llvm-objdump crashed {crashes} times");
+    for (known, count) in LENIENT.iter().zip(counts.lenient) {
+        if known.gpus.contains(gpu) && count == 0 {
+            return Err(format!("LLVM is not lenient any more, or never was: {}", known.what).into());
+        }
+    }
+    judge(&format!("systematic/{gpu}"), &counts)
 }
 
 fn libraries(gpu: Gpu, folder: &Path) -> Result<(), Failed> {

@@ -429,8 +429,8 @@ impl View<'_> {
             for read in &mut word.reads {
                 if self.races((*read, false), own) {
                     self.find(address, (Cell::of(*read), false), Cell::of(own));
-                } else if Cell::covers(own, *read) && self.is_ordered(*read, own) {
-                    // Whoever does not know of it does not know of this write.
+                } else if !row.strong && Cell::covers(own, *read) && self.is_ordered(*read, own) {
+                    // Whoever does not know of it does not know of this write, and races with it, however strong.
                     *read = 0;
                 }
             }

@@ -221,6 +221,27 @@ fn a_lane_that_is_alone_writes_for_nobody_else() {
 }
 
 #[test]
+fn who_has_read_races_with_any_atomic_operation_that_does_not_know() {
+    // The second block knows that the first has read the word, the third does not. Two atomic operations are no race,
+    // so that the second one's is not in the place of the read.
+    for apart in [false, true] {
+        let mut machine = machine(3);
+        if apart {
+            // What is smaller than a word has the line kept word by word.
+            machine.blocks[0].access(&Access { size: 1, ..access(0, 0, BASE + 4, false) });
+        }
+        machine.read(0, 0, 0, 0);
+        machine.atomic(0, 0, 256, BOTH);
+        machine.atomic(1, 0, 256, BOTH);
+        machine.atomic(1, 0, 0, RELAXED);
+        machine.atomic(2, 0, 0, RELAXED);
+        let found = machine.found();
+        let [Finding { earlier, later, .. }] = &*found else { panic!("{found:?} {apart}") };
+        assert!(!earlier.example.write && later.example.strong);
+    }
+}
+
+#[test]
 fn fences_and_a_flag_order_blocks() {
     let mut machine = machine(3);
     machine.write(0, 0, 0, 0);

@@ -95,7 +95,7 @@ fn library_reads(address: usize, size: usize) {
         }
         let old = TRACKER.try_with(|tracker| tracker.ledger.host_reads(at, now)).flatten();
         if let Some(access) = old {
-            let code = host_accesses::library_caller();
+            let code = host_accesses::library_caller().unwrap_or(0);
             TRACKER.try_with(|tracker| {
                 let place = tracker.places.code(code);
                 tracker.note(Mistake::HostReads, access.key, access.stale, place);

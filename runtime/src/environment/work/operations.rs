@@ -49,38 +49,7 @@ impl Operations {
         size: usize,
         label: Label,
     ) -> Result<()> {
-        let label = declared(entry, label);
-        if size != 0 && !entry.has_attachments() {
-            return self.copy_part_in(construct, entry, (host, size), label);
-        }
-        self.copy_in_between(construct, entry, host, size, label)
-    }
-
-    /// The same for what lies between attached pointers.
-    #[cold]
-    fn copy_in_between(
-        &mut self,
-        construct: &Construct,
-        entry: EntryRef<'static>,
-        host: usize,
-        size: usize,
-        label: Label,
-    ) -> Result<()> {
-        let parts = around(host, size, attached_in(entry, host, size));
-        parts.into_iter().try_for_each(|part| self.copy_part_in(construct, entry, part, label))
-    }
-
-    #[inline]
-    fn copy_part_in(
-        &mut self,
-        construct: &Construct,
-        entry: EntryRef<'static>,
-        (host, size): (usize, usize),
-        label: Label,
-    ) -> Result<()> {
-        self.copy_to(construct, host, entry.translate(host), size, label)?;
-        construct.tell_host_copy(construct.at_stream(), (host, size), Direction::In);
-        Ok(())
+        self.copy(construct, entry, (host, size), label, &[], Direction::In)
     }
 
     /// Makes the storage of `[host, host + size)` zero, in an entry that has no attached pointers yet.
@@ -131,25 +100,58 @@ impl Operations {
         label: Label,
         detached: &[(usize, usize)],
     ) -> Result<()> {
-        let label = declared(entry, label);
-        if size != 0 && !entry.has_attachments() {
-            return self.copy_part_out(construct, entry, (host, size), label);
-        }
-        let pointers = attached_in(entry, host, size).chain(detached.iter().copied());
-        let parts = around(host, size, pointers);
-        parts.into_iter().try_for_each(|part| self.copy_part_out(construct, entry, part, label))
+        self.copy(construct, entry, (host, size), label, detached, Direction::Out)
     }
 
-    #[inline]
-    fn copy_part_out(
+    /// `direction` is known where it is called.
+    #[inline(always)]
+    fn copy(
         &mut self,
         construct: &Construct,
         entry: EntryRef<'static>,
         (host, size): (usize, usize),
         label: Label,
+        detached: &[(usize, usize)],
+        direction: Direction,
     ) -> Result<()> {
-        self.copy_from(construct, host, entry.translate(host), size, label)?;
-        construct.tell_host_copy(construct.at_stream(), (host, size), Direction::Out);
+        let label = declared(entry, label);
+        if size != 0 && !entry.has_attachments() {
+            return self.copy_part(construct, entry, (host, size), label, direction);
+        }
+        self.copy_between(construct, entry, (host, size), label, detached, direction)
+    }
+
+    /// The same for what lies between pointers, attached or `detached`.
+    #[cold]
+    fn copy_between(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        (host, size): (usize, usize),
+        label: Label,
+        detached: &[(usize, usize)],
+        direction: Direction,
+    ) -> Result<()> {
+        let pointers = attached_in(entry, host, size).chain(detached.iter().copied());
+        let mut parts = around(host, size, pointers).into_iter();
+        parts.try_for_each(|part| self.copy_part(construct, entry, part, label, direction))
+    }
+
+    #[inline(always)]
+    fn copy_part(
+        &mut self,
+        construct: &Construct,
+        entry: EntryRef<'static>,
+        (host, size): (usize, usize),
+        label: Label,
+        direction: Direction,
+    ) -> Result<()> {
+        let device = entry.translate(host);
+        match direction {
+            Direction::In => self.copy_to(construct, host, device, size, label),
+            Direction::Out => self.copy_from(construct, host, device, size, label),
+        }?;
+        construct.tell_host_copy(construct.at_stream(), (host, size), direction);
         Ok(())
     }
 

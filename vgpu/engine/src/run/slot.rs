@@ -197,8 +197,6 @@ impl Slot {
             warp.windows.refresh(space);
             warp.freed = space.freed();
         }
-        // A launch that has failed may have left some.
-        warp.lines.tell(|_| {});
         warp.workspace = job.room.workspace();
         for lane in 0..LANES {
             let thread = job.extent.thread(index * LANES as u32 + lane as u32);
@@ -277,6 +275,8 @@ impl Slot {
 
     /// Gives it up: it has failed, or another warp has.
     pub fn abandon(&mut self) {
+        // SAFETY: the fiber does not run.
+        self.host().tell_of_lines(unsafe { &*self.warp() });
         self.reclaim();
         // What fails may have used all of its stack.
         if let Some(stack) = &self.stack {

@@ -97,17 +97,17 @@ impl Watch {
             _ => return false,
         };
         let of_runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
-        if runtimes || of_runtimes.are_in(&within(warp, shared, range)) {
+        if runtimes || of_runtimes.are_in(&within(warp, shared, &range)) {
             return false;
         }
-        let place = warp.lines.begin(number);
+        warp.lines.tell_before(&range, writes, |line| tell_of_line(&mut self.block, warp, index, line));
+        let place = warp.lines.begin(number, writes);
         place.line.set(line);
         place.instruction.set(instruction);
         place.lanes.set(lanes);
         place.words.set(0);
         place.site.set(site);
         place.shared.set(shared);
-        place.writes.set(writes);
         true
     }
 
@@ -127,6 +127,8 @@ impl Watch {
             places => places,
         };
         let range = range_of(noted.lanes, places, noted.size);
+        let tell = |line: &Line| tell_of_line(&mut self.block, warp, index, line);
+        warp.lines.tell_before(&range, noted.writes, tell);
         let moved: [u64; LANES];
         let (shared, places) = match memory_of(warp, noted.lanes, &range) {
             Memory::Device => (false, places),
@@ -162,10 +164,8 @@ impl Watch {
         let row = Row { warp: index, lanes: all, places, size, shared, write, strong, narrow, values, site };
         // Variables that the device runtime shares out are the program's, and have no name of the runtime's.
         let mut lanes_of_program = all;
-        let used =
-            if shared { range.start - warp.shared as u64..range.end - warp.shared as u64 } else { range };
         let runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
-        if runtimes.are_in(&used) {
+        if runtimes.are_in(&within(warp, shared, &range)) {
             for lane in lanes(all).filter(|&lane| runtimes.has(place_of(places, lane))) {
                 lanes_of_program &= !(1 << lane);
             }
@@ -236,7 +236,7 @@ fn tell_of_line(block: &mut Block, warp: &Warp, index: usize, line: &Line) {
 }
 
 /// A range of addresses, or of offsets in shared memory.
-fn within(warp: &Warp, shared: bool, range: Range<u64>) -> Range<u64> {
+fn within(warp: &Warp, shared: bool, range: &Range<u64>) -> Range<u64> {
     let before = if shared { warp.shared as u64 } else { 0 };
     range.start - before..range.end - before
 }

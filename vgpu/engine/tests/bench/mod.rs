@@ -104,3 +104,21 @@ impl Drop for Bench {
         assert!(freed.is_ok(), "{freed:?}");
     }
 }
+
+/// Numbers that look random.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1)
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    pub fn of<'c>(&mut self, choices: &[&'c str]) -> &'c str {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}

@@ -5,10 +5,10 @@ use super::{Decoded, Words, bit, bits};
 use crate::error::Refusal;
 use crate::gpu::Gpu;
 use crate::instruction::{Base, Buffer, Cache, Flat, Form, Local};
-use crate::operand::{Operand, Operands};
+use crate::operand::{Operand, Operands, scalar};
 use crate::table::row::{
-    CACHE_ANY, CACHE_ONLY, CACHE_SCOPES, GDS_ONLY, NO_ACC, NO_GDS, NO_GLC, NO_OFFSET, NO_SCC, RETURNS, TFE,
-    TO_LDS,
+    CACHE_ANY, CACHE_ONLY, CACHE_SCOPES, GDS_ONLY, IN_LOCAL, NO_ACC, NO_GDS, NO_GLC, NO_OFFSET, NO_SCC,
+    RETURNS, TFE, TO_LDS,
 };
 use crate::table::{Encoding, Row, Slot};
 
@@ -96,12 +96,16 @@ pub fn flat(gpu: Gpu, row: &Row, code: Words) -> Result<Decoded, Refusal> {
         Encoding::Flat => Base::Unused,
         _ if base == OFF => Base::Off,
         Encoding::Scratch => Base::Register(operand::scalar(base, 1)?),
-        _ => Base::Register(not_exec(base, operand::scalar(base, 2)?)?),
+        // As LLVM has it, EXEC is an address for loads into LDS only.
+        _ if base == u32::from(scalar::EXEC) && !row.effects.any(IN_LOCAL) => {
+            return Err(Refusal::Operand(base as u16));
+        }
+        _ => Base::Register(operand::scalar(base, 2)?),
     };
-    // As LLVM has it, gfx942 gives the old values of three additions back in vector registers only.
-    let addition =
-        matches!((row.encoding, row.opcode), (Encoding::Global, 0x4d | 0x4e) | (Encoding::Flat, 0x4f));
-    let returned = cache.glc && addition && gpu == Gpu::Gfx942;
+    // As LLVM has it, these of gfx942 give old values back in vector registers only: of 32 bits all, of 64
+    // bits those with SC1.
+    let narrow = row.to.first() == Some(&Slot::Vector(1));
+    let returned = gpu == Gpu::Gfx942 && row.allows.any(NO_SCC) && cache.glc && (cache.scc || narrow);
     if acc && (lds || returned) {
         return Err(Refusal::Field("acc", 1));
     }
@@ -126,10 +130,6 @@ pub fn flat(gpu: Gpu, row: &Row, code: Words) -> Result<Decoded, Refusal> {
         _ => offset << 3 >> 3,
     };
     Ok((Form::Flat(Flat { to, address, data, base: base_register, offset, lds, cache }), 2))
-}
-
-fn not_exec(code: u32, register: Operand) -> Result<Operand, Refusal> {
-    if code >= 126 { Err(Refusal::Operand(code as u16)) } else { Ok(register) }
 }
 
 /// MUBUF and MTBUF.

@@ -75,7 +75,7 @@ fn short_destination(gpu: Gpu, row: &Row, word: u32) -> Result<Operands, Refusal
             Slot::Mask => VCC,
             Slot::Vector(words) => operand::vector(gpu, code, words)?,
             Slot::Accumulator(words) => operand::accumulator(gpu, code, words)?,
-            _ => small_scalar(code, 1)?,
+            _ => value_of_lane(code)?,
         });
     }
     if row.to.is_empty() && code != 0 {
@@ -90,6 +90,14 @@ fn small_scalar(code: u32, words: u8) -> Result<Operand, Refusal> {
         return Err(Refusal::Operand(code as u16));
     }
     operand::scalar(code, words)
+}
+
+/// The scalar register that a lane's value goes to: any but M0.
+fn value_of_lane(code: u32) -> Result<Operand, Refusal> {
+    if code == u32::from(scalar::M0) {
+        return Err(Refusal::Operand(code as u16));
+    }
+    small_scalar(code, 1)
 }
 
 /// A source that is no literal.
@@ -119,7 +127,7 @@ pub fn long(gpu: Gpu, row: &Row, words: Words) -> Result<Decoded, Refusal> {
             Slot::Mask if beside => small_scalar(bits(word, 8, 7), 2)?,
             Slot::Mask => small_scalar(code, 2)?,
             Slot::Vector(words) => operand::vector(gpu, code, words)?,
-            _ => small_scalar(code, 1)?,
+            _ => value_of_lane(code)?,
         });
     }
     if row.to.is_empty() && code != 0 {

@@ -106,7 +106,9 @@ fn float(value: Float, place: Place, out: &mut Formatter<'_>) -> fmt::Result {
     match (value, place) {
         // Integers of 16 bits see the number's bits.
         (_, Place::Constant(Constant::Short)) => write!(out, "{:#x}", value.half()),
-        (Float::InverseTwoPi, Place::Constant(Constant::Wide)) => out.write_str("0.15915494309189532"),
+        (Float::InverseTwoPi, Place::Constant(Constant::Wide | Constant::Double)) => {
+            out.write_str("0.15915494309189532")
+        }
         (Float::InverseTwoPi, _) => out.write_str("0.15915494"),
         _ => out.write_str(["0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0", ""][value as usize]),
     }
@@ -119,18 +121,24 @@ fn literal(value: u32, place: Place, out: &mut Formatter<'_>) -> fmt::Result {
     let half = |value: u16| Float::ALL.iter().any(|float| float.half() == value);
     let Place::Constant(constant) = place else { return write!(out, "{value:#x}") };
     let (inline, shown) = match constant {
-        Constant::Word => {
+        Constant::Word | Constant::Short => {
             let single = Float::ALL.iter().any(|float| float.single() == value);
-            (small(i64::from(value.cast_signed())) || single, value)
+            let shown = if constant == Constant::Short { value & 0xffff } else { value };
+            (small(i64::from(value.cast_signed())) || single, shown)
         }
         Constant::Wide => (small(i64::from(value)), value),
+        // This one is written as the number that it is.
+        Constant::Double => {
+            let bits = u64::from(value) << 32;
+            return match Float::ALL.into_iter().find(|float| float.double() == bits) {
+                Some(known) => float(known, place, out),
+                None if value == 0 => out.write_str("0"),
+                None => write!(out, "{value:#x}"),
+            };
+        }
         Constant::Half => {
             let low = value as u16;
             (small(i64::from(low.cast_signed())) || half(low), u32::from(low))
-        }
-        Constant::Short => {
-            let low = value as u16;
-            (small(i64::from(low.cast_signed())), u32::from(low))
         }
         Constant::Packed => {
             let whole = u16::try_from(value).is_ok_and(half);

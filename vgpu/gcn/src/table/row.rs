@@ -47,8 +47,9 @@ impl Row {
     pub fn wide_source(&self, index: usize) -> Slot {
         let promoted = matches!(self.encoding, Encoding::Vop2 | Encoding::Vopc);
         match (self.from[index], self.from[0]) {
-            (Slot::Vector(2), _) if promoted => Slot::Source(2, Constant::Wide),
-            (Slot::Vector(1), Slot::Source(1, constant)) if promoted => Slot::Source(1, constant),
+            (Slot::Vector(words), Slot::Source(first, constant)) if promoted && words == first => {
+                Slot::Source(words, constant)
+            }
             (Slot::Vector(1), _) if promoted => Slot::Source(1, Constant::Word),
             (slot, _) => slot,
         }
@@ -94,8 +95,10 @@ pub enum Slot {
 pub enum Constant {
     /// 32 bits.
     Word,
-    /// 64 bits.
+    /// An integer of 64 bits, or bits; a literal is its low half.
     Wide,
+    /// A double-precision number; a literal is its high half.
+    Double,
     /// A half-precision number.
     Half,
     /// An integer of 16 bits.
@@ -146,7 +149,8 @@ macro_rules! flags {
         impl std::fmt::Debug for $name {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let set = [$((stringify!($flag), $flag)),*];
-                out.debug_set().entries(set.iter().filter(|(_, bit)| self.any(*bit)).map(|(name, _)| *name)).finish()
+                let set = set.into_iter().filter(|(_, bit)| self.any(*bit));
+                out.debug_set().entries(set.map(|(name, _)| name)).finish()
             }
         }
 
@@ -236,6 +240,8 @@ pub const FLOAT2: u64 = FLOAT1 | SIGN1;
 pub const FLOAT3: u64 = SIGN0 | SIGN1 | SIGN2 | CLAMP | OMOD;
 /// Both forms with a second word.
 pub const PARTS: u64 = SDWA | DPP;
+/// Of numbers of 8 bits, to larger ones.
+pub const FROM_BYTES: u64 = E64 | CLAMP | OMOD | SDWA | SDWA_OMOD | SDWA_WHOLE | DPP;
 /// A comparison of two floating-point sources.
 pub const COMPARE: u64 = E64 | SIGN0 | SIGN1 | CLAMP;
 
@@ -286,11 +292,16 @@ flags! {
 pub const PLAIN: u32 = 0;
 /// Floating-point numbers in the lanes that are on.
 pub const FLOATS: u32 = READS_EXEC | READS_MODE;
+/// Lanes that are on keep something of the destination.
+pub const MERGES: u32 = READS_EXEC | READS_DESTINATION;
+pub const FLOAT_MERGES: u32 = FLOATS | READS_DESTINATION;
 /// Lanes that are on read memory, or write it.
 pub const LOADS: u32 = READS_EXEC | READS_MEMORY;
 pub const STORES: u32 = READS_EXEC | WRITES_MEMORY;
 /// Memory is read and written in one step.
 pub const UPDATES: u32 = READS_MEMORY | WRITES_MEMORY | ATOMIC;
+/// The same by the lanes that are on.
+pub const LANE_UPDATES: u32 = READS_EXEC | UPDATES;
 
 macro_rules! slots {
     ($($name:ident = $slot:expr;)*) => { $(pub const $name: Slot = $slot;)* };
@@ -304,12 +315,13 @@ slots! {
     X1 = Slot::MatrixSource(1); X2 = Slot::MatrixSource(2); X4 = Slot::MatrixSource(4);
     C4 = Slot::MatrixSum(4, Constant::Word); C16 = Slot::MatrixSum(16, Constant::Word);
     C32 = Slot::MatrixSum(32, Constant::Word);
-    CQ2 = Slot::MatrixSum(2, Constant::Wide); CQ8 = Slot::MatrixSum(8, Constant::Wide);
+    CD2 = Slot::MatrixSum(2, Constant::Double); CD8 = Slot::MatrixSum(8, Constant::Double);
     S1 = Slot::Scalar(1); S2 = Slot::Scalar(2); S4 = Slot::Scalar(4); S8 = Slot::Scalar(8);
     S16 = Slot::Scalar(16);
     SW = Slot::ScalarSource(1, Constant::Word); SQ = Slot::ScalarSource(2, Constant::Wide);
     W = Slot::Source(1, Constant::Word); W2 = Slot::Source(2, Constant::Word);
-    Q = Slot::Source(2, Constant::Wide); H = Slot::Source(1, Constant::Half);
+    Q = Slot::Source(2, Constant::Wide); D = Slot::Source(2, Constant::Double);
+    H = Slot::Source(1, Constant::Half);
     I = Slot::Source(1, Constant::Short); P = Slot::Source(1, Constant::Packed);
     M = Slot::Mask; LANE = Slot::Lane; LDS_OR_V1 = Slot::VectorOrLds; N = Slot::Missing;
     LITERAL = Slot::Literal(Constant::Word); LITERAL_HALF = Slot::Literal(Constant::Half);

@@ -1,6 +1,6 @@
-//! Random code. Numbers repeat from run to run.
+//! Random code, and systematic code. Random numbers repeat from run to run.
 
-use gangway_gcn::table::{self, Row};
+use gangway_gcn::table::{self, Row, Slot};
 use gangway_gcn::{Encoding, Gpu};
 
 pub struct Words {
@@ -80,6 +80,32 @@ impl Words {
         harmless(words)
     }
 
+    /// Every instruction of the table, with each special number in each field of a register or constant, and
+    /// with the bits of its modifiers: all of their combinations where they are few, else all pairs.
+    pub fn systematic(&self) -> Vec<u32> {
+        let mut words = Vec::new();
+        for (encoding, base) in self.rows.iter().flat_map(|row| forms(row)) {
+            let mut add = |code: u64| words.extend([code as u32, (code >> 32) as u32, NOP]);
+            let (fields, modifiers) = layout(encoding, base);
+            for &(low, count) in fields {
+                let numbers = SPECIAL.iter().filter(|number| **number < 1 << count);
+                numbers.for_each(|number| add(base & !(((1 << count) - 1) << low) | number << low));
+            }
+            if let Some(code) = literal(encoding, base) {
+                LITERALS.iter().for_each(|value| add(code | value << 32));
+            }
+            let all = 1u32 << modifiers.len();
+            let chosen = (0..all).filter(|set| modifiers.len() <= 8 || set.count_ones() <= 2);
+            for set in chosen {
+                let bits = modifiers.iter().enumerate().filter(|(number, _)| set >> number & 1 != 0);
+                add(bits.fold(base, |code, (_, bit)| code ^ 1 << bit));
+            }
+        }
+        // No row has it: `buffer_store_lds_dword`.
+        words.extend([0xe0f5_0000, 0, NOP]);
+        harmless(words)
+    }
+
     /// First words of all encodings with random opcodes, and few other bits.
     pub fn of_encodings(&mut self, number: usize) -> Vec<u32> {
         let mut words = Vec::with_capacity(number + 1);
@@ -91,6 +117,102 @@ impl Words {
             words.push(self.next() & self.next() & self.next());
         }
         harmless(words)
+    }
+}
+
+/// Where the word before is no instruction's second, this is its.
+const NOP: u32 = 0xbf80_0000;
+
+/// Where registers and constants of one kind end, and those of the next begin.
+#[rustfmt::skip]
+const SPECIAL: [u64; 60] = [
+    0, 1, 2, 3, 5, 8, 31, 48, 50, 51, 62, 63, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109,
+    112, 116, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 192, 193, 208, 209, 230, 235, 239, 240, 247,
+    248, 249, 250, 251, 253, 254, 255, 256, 257, 504, 509, 510, 511,
+];
+
+/// Literals that an inline constant of some type could replace, and some that none could.
+#[rustfmt::skip]
+const LITERALS: [u64; 22] = [
+    0, 1, 0x40, 0x41, 0x3c00, 0xffef, 0xfff0, 0xffff, 0x1_0001, 0x3118, 0x13c00, 0x3c00_3c00, 0x3e22_f983,
+    0x3f80_0000, 0x3fe0_0000, 0x3ff0_0000, 0x3fc4_5f30, 0xc010_0000, 0x8000_0000, 0xffff_ffef, 0xffff_fff0,
+    0xffff_ffff,
+];
+
+/// The instruction with a literal as its first source, if there is such a form.
+fn literal(encoding: Encoding, base: u64) -> Option<u64> {
+    match encoding {
+        Encoding::Sop1 => Some(base & !0xff | 255),
+        Encoding::Sop2 | Encoding::Sopc => Some(base & !0x1ff | 255),
+        Encoding::Vop1 | Encoding::Vop2 | Encoding::Vopc if base >> 32 == 0 => Some(base & !0x1ff | 255),
+        _ => None,
+    }
+}
+
+/// The forms of an instruction, the second word above the first. Fields without use are 0, and those that
+/// cannot be 0 have their plain value.
+fn forms(row: &Row) -> Vec<(Encoding, u64)> {
+    let parts = 0x0606_0600_u64 << 32 | 249;
+    let exchange = 0xff00_e400_u64 << 32 | 250;
+    let off = 0x007f_0000_u64 << 32;
+    // A vector register where there can be one.
+    let sources = row.from.iter().enumerate().filter(|(_, slot)| !matches!(slot, Slot::Lane | Slot::Mask));
+    let sources = sources.fold(0, |code, (index, _)| code | 256 << (32 + 9 * index));
+    let plain = match row.encoding {
+        Encoding::Vop1 => vec![256, parts & 0x00ff_ffff_ffff_ffff, exchange],
+        Encoding::Vop2 | Encoding::Vopc => vec![256, parts, exchange],
+        Encoding::Vop3 | Encoding::Vop3p => vec![sources],
+        // Vector or accumulation registers.
+        Encoding::Global | Encoding::Scratch => vec![0, off, off | 1 << 55],
+        Encoding::Ds => vec![0, 1 << 16, 1 << 25],
+        _ => vec![0],
+    };
+    let code = u64::from(prefix(row).0);
+    let mut forms: Vec<_> = plain.into_iter().map(|fields| (row.encoding, code | fields)).collect();
+    if row.allows.any(table::row::E64) {
+        // Vega ISA, 12.9
+        let first = match row.encoding {
+            Encoding::Vop2 => 0x100,
+            Encoding::Vop1 => 0x140,
+            _ => 0,
+        };
+        forms.push((Encoding::Vop3, 0xd000_0000 | (u64::from(row.opcode) + first) << 16 | sources));
+    }
+    forms
+}
+
+/// Places and sizes of the fields, and the bits of modifiers.
+type Layout = (&'static [(u32, u32)], &'static [u32]);
+
+fn layout(encoding: Encoding, base: u64) -> Layout {
+    match encoding {
+        Encoding::Sop2 | Encoding::Sop1 | Encoding::Sopc | Encoding::Sopk | Encoding::Sopp => {
+            (&[(0, 8), (8, 8), (16, 7)], &[])
+        }
+        Encoding::Smem => (&[(0, 6), (6, 7), (32, 7), (57, 7)], &[14, 15, 16, 17, 52]),
+        Encoding::Vop1 | Encoding::Vop2 | Encoding::Vopc => match base & 0x1ff {
+            249 => (
+                &[(9, 8), (17, 8), (32, 8), (40, 3), (43, 2), (48, 3), (56, 3)],
+                &[45, 46, 47, 51, 52, 53, 55, 59, 60, 61, 63],
+            ),
+            250 => (&[(9, 8), (17, 8), (32, 8), (40, 9)], &[49, 50, 51, 52, 53, 54, 55, 56, 60]),
+            _ => (&[(0, 9), (9, 8), (17, 8)], &[]),
+        },
+        Encoding::Vop3 => (
+            &[(0, 8), (8, 7), (32, 9), (41, 9), (50, 9)],
+            &[8, 9, 10, 11, 12, 13, 14, 15, 59, 60, 61, 62, 63],
+        ),
+        Encoding::Vop3p => {
+            (&[(0, 8), (32, 9), (41, 9), (50, 9)], &[8, 9, 10, 11, 12, 13, 14, 15, 59, 60, 61, 62, 63])
+        }
+        Encoding::Ds => (&[(32, 8), (40, 8), (48, 8), (56, 8)], &[0, 7, 8, 15, 16, 25]),
+        Encoding::Flat | Encoding::Scratch | Encoding::Global => {
+            (&[(32, 8), (40, 8), (48, 7), (56, 8)], &[0, 12, 13, 16, 17, 25, 55])
+        }
+        Encoding::Mubuf => (&[(32, 8), (40, 8), (48, 5), (56, 8)], &[0, 12, 13, 14, 15, 16, 17, 55]),
+        Encoding::Mtbuf => {
+            (&[(19, 4), (23, 3), (32, 8), (40, 8), (48, 5), (56, 8)], &[0, 12, 13, 14, 53, 54, 55])
+        }
     }
 }
 

@@ -64,16 +64,21 @@ pub fn prepare(calls: trace::Calls) -> Result {
         return Err(Status::NOT_INITIALIZED);
     }
     static ONCE: OnceLock<()> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        extern "C" fn in_child() {
-            STATE.store(FORKED, Ordering::Release);
-            trace::stop();
-        }
-        trace::tell_of_opening();
-        trace::start(calls);
-        // SAFETY: the handler only stores to an atomic.
-        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-    });
+    if ONCE.get().is_none() {
+        // Looking names up takes the loader's lock. A thread that is loading a library has it, and a constructor of
+        // that library may come here: nobody asks the loader while others wait.
+        let libraries_in_front = trace::InFront::find();
+        ONCE.get_or_init(|| {
+            extern "C" fn in_child() {
+                STATE.store(FORKED, Ordering::Release);
+                trace::stop();
+            }
+            libraries_in_front.tell_of_opening();
+            trace::start(calls);
+            // SAFETY: the handler only stores to an atomic.
+            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        });
+    }
     Ok(())
 }
 

@@ -86,13 +86,28 @@ pub fn start(calls: Calls) {
     ON.store(on, Ordering::Release);
 }
 
-/// Tells the library that `gangway run` has put before the program that the driver is in use.
-pub fn tell_of_opening() {
-    // SAFETY: a name with its terminator.
-    let opened = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_driver_opened".as_ptr()) };
-    if !opened.is_null() {
-        // SAFETY: the type that the library gives it.
-        unsafe { std::mem::transmute::<*mut libc::c_void, extern "C" fn()>(opened)() };
+/// The libraries that `gangway run` has put before the program, if it has.
+#[derive(Clone, Copy, Debug)]
+pub struct InFront {
+    opened: Option<extern "C" fn()>,
+}
+
+impl InFront {
+    /// Asks the loader for all that [`start`] and the function below want of them.
+    pub fn find() -> Self {
+        gangway_trace::find_library_of_endings();
+        // SAFETY: a name with its terminator.
+        let opened = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_driver_opened".as_ptr()) };
+        // SAFETY: the type that the library gives it; null is none.
+        let opened = unsafe { std::mem::transmute::<*mut libc::c_void, Option<extern "C" fn()>>(opened) };
+        Self { opened }
+    }
+
+    /// Tells them that the driver is in use.
+    pub fn tell_of_opening(self) {
+        if let Some(opened) = self.opened {
+            opened();
+        }
     }
 }
 

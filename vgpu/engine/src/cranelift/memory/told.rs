@@ -2,6 +2,7 @@
 //!
 //! Words that all lanes access at one place are only marked here, and told of line by line ([`lines`]).
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use gangway_simt::{Access, Space};
@@ -60,7 +61,27 @@ impl Emitter<'_, '_> {
         let known = self.load_at(I64, self.warp, at + lines::INSTRUCTION);
         let instruction = self.number(lines::number(function, instruction) as i64);
         let differ = self.builder.ins().bxor(instruction, known);
-        let other = self.builder.ins().bor(other, differ);
+        let mut other = self.builder.ins().bor(other, differ);
+        let word = self.builder.ins().ushr_imm_u(pointer, 2);
+        let word = self.builder.ins().ireduce(I32, word);
+        let words = self.builder.ins().iconst(I32, (1 << (bytes / 4)) - 1);
+        let words = self.builder.ins().ishl(words, word);
+        let store = stored.map(|value| {
+            let within = self.builder.ins().band_imm_s(pointer, lines::BYTES as i64 - 1);
+            (value, self.builder.ins().iadd(self.warp, within))
+        });
+        if let Some((value, place)) = store {
+            // Of two values of a word both are told of: others may write the second one.
+            let ty = self.builder.func.dfg.value_type(value);
+            let known = self.load_at(ty, place, at + lines::VALUES);
+            let differ = self.builder.ins().icmp(IntCC::NotEqual, value, known);
+            let marked = self.load_at(I32, self.warp, at + lines::WORDS);
+            let marked = self.builder.ins().band(marked, words);
+            let none = self.builder.ins().iconst(I32, 0);
+            let again = self.builder.ins().select(differ, marked, none);
+            let again = self.builder.ins().uextend(I64, again);
+            other = self.builder.ins().bor(other, again);
+        }
         let known = self.load_at(I32, self.warp, at + lines::LANES);
         let differ = self.builder.ins().bxor(self.mask, known);
         let differ = self.builder.ins().uextend(I64, differ);
@@ -83,16 +104,10 @@ impl Emitter<'_, '_> {
         self.builder.ins().jump(after, &[]);
         self.builder.seal_block(mark);
         self.builder.switch_to_block(mark);
-        let word = self.builder.ins().ushr_imm_u(pointer, 2);
-        let word = self.builder.ins().ireduce(I32, word);
-        let words = self.builder.ins().iconst(I32, (1 << (bytes / 4)) - 1);
-        let words = self.builder.ins().ishl(words, word);
         let before = self.load_at(I32, self.warp, at + lines::WORDS);
         let words = self.builder.ins().bor(before, words);
         self.store_at(words, self.warp, at + lines::WORDS);
-        if let Some(value) = stored {
-            let within = self.builder.ins().band_imm_s(pointer, lines::BYTES as i64 - 1);
-            let place = self.builder.ins().iadd(self.warp, within);
+        if let Some((value, place)) = store {
             self.store_at(value, place, at + lines::VALUES);
         }
         self.builder.ins().jump(after, &[]);
