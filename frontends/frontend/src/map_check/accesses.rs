@@ -55,9 +55,10 @@ impl Consumer for Accesses {
             Access::Protect => pages::release(address, size),
             Access::Open => pages::open(address, size),
             // How much is written shows later, in the contents.
-            Access::Write | Access::Use => pages::begin_use(User::Library, address, size),
+            Access::Write => pages::begin_use(User::Library, address, size),
+            Access::Use => pages::begin_reading(address, size),
             Access::Read => {
-                pages::begin_use(User::Library, address, size);
+                pages::begin_reading(address, size);
                 library_reads(address, size);
             }
         }

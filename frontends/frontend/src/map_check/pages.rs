@@ -44,6 +44,8 @@ const MOST_RANGES: usize = 8192;
 struct Page {
     address: usize,
     closed: bool,
+    /// It is open for calls that read, and closed again when they have ended.
+    paused: bool,
     /// It stays open until the host has the newest of it again.
     given_up: bool,
     /// Instructions that are being executed on it.
@@ -134,27 +136,43 @@ pub fn are_closed() -> bool {
     ON.load(Ordering::Acquire)
 }
 
-/// Somebody is about to use a range: its pages are open until [`end_use`].
+/// Somebody is about to use a range, and may write: its pages are open until [`end_use`], and then until the next
+/// [`close`].
 pub fn begin_use(user: User, address: usize, size: usize) {
     if ON.load(Ordering::Acquire) && size != 0 {
         let _ = PAGES.try_with(|pages| {
             pages.uses.begin(user, address, size);
+            pages.leave_open(address, size);
+        });
+    }
+}
+
+/// A call of the C library is about to read a range: its pages are open until [`end_use`].
+pub fn begin_reading(address: usize, size: usize) {
+    if ON.load(Ordering::Acquire) && size != 0 {
+        let _ = PAGES.try_with(|pages| {
+            pages.uses.begin(User::Library, address, size);
+            let range = pages.places(address, size);
+            pages.pages[range].iter_mut().for_each(|page| page.paused |= page.closed);
             pages.open(address, size);
         });
     }
 }
 
-/// The use has ended. Pages are closed again with the next [`close`].
+/// The use has ended.
 pub fn end_use(user: User, address: usize, size: usize) {
     if ON.load(Ordering::Acquire) && size != 0 {
-        let _ = PAGES.try_with(|pages| pages.uses.end(user, address, size));
+        let _ = PAGES.try_with(|pages| {
+            pages.uses.end(user, address, size);
+            pages.resume(address, size);
+        });
     }
 }
 
 /// Opens the pages of a range until the next [`close`].
 pub fn open(address: usize, size: usize) {
     if ANY.load(Ordering::Relaxed) && size != 0 {
-        let _ = PAGES.try_with(|pages| pages.open(address, size));
+        let _ = PAGES.try_with(|pages| pages.leave_open(address, size));
     }
 }
 
@@ -190,13 +208,9 @@ pub fn close() {
     if !ON.load(Ordering::Acquire) || host_accesses::are_told() {
         return;
     }
-    let state = TRACKER.try_with(|tracker| {
-        let version = tracker.ledger.version();
-        (version, (version != VERSION.load(Ordering::Relaxed)).then(|| wanted(tracker)))
-    });
-    let Some((version, wanted)) = state else { return };
-    let is_anything = wanted.as_ref().is_some_and(|wanted| !wanted.is_empty());
-    if !is_anything && !ANY.load(Ordering::Relaxed) {
+    let is_anything = ANY.load(Ordering::Relaxed)
+        || TRACKER.try_with(|tracker| tracker.ledger.stale_on_host().next().is_some()) == Some(true);
+    if !is_anything {
         return;
     }
     if !SEGMENTATION.install(on_fault) || !TRAP.install(on_trap) {
@@ -210,7 +224,13 @@ pub fn close() {
         return;
     }
     ANY.store(true, Ordering::Relaxed);
+    // Nobody who has asked the ledger before closes what that has said then.
     let _ = KNOWN.try_with(|known| {
+        let state = TRACKER.try_with(|tracker| {
+            let version = tracker.ledger.version();
+            (version, (version != VERSION.load(Ordering::Relaxed)).then(|| wanted(tracker)))
+        });
+        let Some((version, wanted)) = state else { return };
         let next = wanted.map(|mut wanted| {
             let is_closed = |page| PAGES.try_with(|pages| pages.at(page).is_some_and(|page| page.closed));
             known.look_up(&wanted, |page| is_closed(page) == Some(true));
@@ -244,7 +264,7 @@ fn wanted(tracker: &Tracker) -> Vec<usize> {
 
 impl Page {
     fn new(address: usize) -> Self {
-        Self { address, closed: false, given_up: false, steps: 0, faults: 0 }
+        Self { address, closed: false, paused: false, given_up: false, steps: 0, faults: 0 }
     }
 }
 
@@ -265,6 +285,23 @@ impl Pages {
     fn open(&mut self, address: usize, size: usize) {
         let range = self.places(address, size);
         self.changes += set(&mut self.pages[range], false, |_| true);
+    }
+
+    /// Opens pages, and no call that has read them closes them again.
+    fn leave_open(&mut self, address: usize, size: usize) {
+        self.open(address, size);
+        let range = self.places(address, size);
+        self.pages[range].iter_mut().for_each(|page| page.paused = false);
+    }
+
+    /// Closes those again that a call has read which has ended.
+    fn resume(&mut self, address: usize, size: usize) {
+        let range = self.places(address, size);
+        let uses = &self.uses;
+        let may = |page: &Page| {
+            page.paused && !page.given_up && page.steps == 0 && !uses.overlap(page.address, PAGE)
+        };
+        self.changes += set(&mut self.pages[range], true, may);
     }
 
     /// Takes other pages, opens those that are not among them, and closes what nobody uses. Returns the former list.
@@ -332,7 +369,10 @@ fn set(pages: &mut [Page], closed: bool, mut may: impl FnMut(&Page) -> bool) -> 
             continue;
         }
         if protect(pages[first].address, (at - first) * PAGE, closed) {
-            pages[first..at].iter_mut().for_each(|page| page.closed = closed);
+            for page in &mut pages[first..at] {
+                page.closed = closed;
+                page.paused &= !closed;
+            }
             count += 1;
         }
     }
@@ -644,8 +684,20 @@ mod tests {
         close();
         assert!(contents::read(next, 1).is_some(), "somebody still uses it");
         end_use(User::Library, next, PAGE);
+        assert!(contents::read(next, 1).is_some(), "it may have been written");
         close();
         assert_eq!(contents::read(next, 1), None);
+        begin_reading(next, 1);
+        begin_reading(next + 8, 1);
+        end_use(User::Library, next, 1);
+        assert!(contents::read(next, 1).is_some(), "somebody reads it");
+        end_use(User::Library, next + 8, 1);
+        assert_eq!(contents::read(next, 1), None, "it has been read");
+        begin_reading(next, 1);
+        open(next, 1);
+        end_use(User::Library, next, 1);
+        assert!(contents::read(next, 1).is_some(), "nobody tells what else is done with it");
+        close();
         release(begin, size);
         assert!(contents::read(next, 1).is_some());
         TRACKER.try_with(|tracker| tracker.ledger.unmap((begin, 0)));

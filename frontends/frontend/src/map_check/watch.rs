@@ -289,11 +289,11 @@ fn add_global(number: i32, host: usize, storage: DevicePtr, size: usize) {
     let is_known = with(|tracker| matching(tracker, number, host, storage, size).is_some());
     let Some(device) = device(number).filter(|_| is_known == Some(false)) else { return };
     if let Relation::Contained(entry) | Relation::Partial(entry) = device.table.lookup(host, size) {
-        add_entry(number, &Variable::of(entry));
+        Variable::lasting(entry).iter().for_each(|variable| add_entry(number, variable));
     }
 }
 
-/// What an entry of the present table says.
+/// A variable of an image, which its entry of the present table describes.
 struct Variable {
     host: usize,
     size: usize,
@@ -302,10 +302,12 @@ struct Variable {
 }
 
 impl Variable {
-    fn of(entry: EntryRef<'_>) -> Self {
+    /// Others come and go with constructs, which tell of them: one may have no storage yet, or be another's by now.
+    fn lasting(entry: EntryRef<'_>) -> Option<Self> {
         let host = entry.host_begin();
         let size = entry.host_end().saturating_sub(host);
-        Self { host, size, storage: entry.translate(host), label: entry.label() }
+        let this = Self { host, size, storage: entry.translate(host), label: entry.label() };
+        entry.is_lasting().then_some(this)
     }
 }
 
@@ -390,7 +392,7 @@ fn begin_launch(number: i32) {
 /// What the program has written. Other threads may be about to map, to copy and to unmap.
 fn see_hosts(device: &'static Device) {
     let number = device.number();
-    let variables: Vec<Variable> = device.table.entries().into_iter().map(Variable::of).collect();
+    let variables: Vec<Variable> = device.table.entries().into_iter().filter_map(Variable::lasting).collect();
     variables.iter().for_each(|variable| add_entry(number, variable));
     for (key, size, _) in with(|tracker| pairs_of(tracker, number)).unwrap_or_default() {
         contents::by_parts(size, |offset, now| {

@@ -18,7 +18,7 @@ static void set(char *to, int value, size_t size, int down)
 
 static void copy(char *to, const char *from, size_t size)
 {
-  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+  __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory"); // finds: the host reads an old value: `b[
 }
 
 int main(void)
@@ -36,7 +36,7 @@ int main(void)
 #pragma omp target update from(b[0:SIZE])
 #endif
     copy(b, a, SIZE / 2);
-    copy(a, b + SIZE / 2, SIZE / 2); // finds: the host reads
+    copy(a, b + SIZE / 2, SIZE / 2);
     if (b[100] != 5 || a[SIZE - 9] != 5)
       return 1;
 #ifndef WRONG

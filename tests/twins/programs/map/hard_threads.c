@@ -8,6 +8,7 @@
 
 enum { THREADS = 8, N = 1 << 14 };
 static double *a[THREADS];
+static double sums[THREADS];
 static int wrong;
 
 static void *work(void *of)
@@ -19,12 +20,12 @@ static void *work(void *of)
     for (int i = 0; i < N; ++i)
       mine[i] = mine[i] * 2 + 1;
     for (int i = N / 2; i < N; i += 97)
-      mine[i] = step;
+      mine[i] = step + 1;
 #ifndef WRONG
 #pragma omp target update from(mine[0:N / 2])
 #endif
     for (int i = N / 2; i < N; ++i)
-      if ((i - N / 2) % 97 == 0 && mine[i] != step)
+      if ((i - N / 2) % 97 == 0 && mine[i] != step + 1)
         wrong = 1;
 #pragma omp target update to(mine[0:N])
   }
@@ -37,6 +38,7 @@ static void *work(void *of)
   for (int i = 0; i < N; ++i)
     sum += mine[i]; // finds: the host reads
 #pragma omp target exit data map(delete : mine[0:N])
+  sums[(long)of] = sum;
 #ifndef WRONG
   if (sum != (double)N * (N - 1) / 2)
     wrong = 1;
@@ -53,6 +55,6 @@ int main(void)
     pthread_create(&threads[t], 0, work, (void *)t);
   for (long t = 0; t < THREADS; ++t)
     pthread_join(threads[t], 0);
-  printf("%d\n", wrong);
+  printf("%d %g\n", wrong, sums[THREADS - 1]);
   return wrong;
 }

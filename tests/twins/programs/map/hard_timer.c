@@ -1,4 +1,5 @@
-// A timer's handler, on a stack of its own, uses the arrays that the program uses. One leaves the program's loop.
+// A timer's handler, on a stack of its own, uses the arrays that the program uses. One leaves the program's loop: it has to be
+// on the program's thread, so those that OpenMP begins have its signal blocked.
 // with: openmp
 // device: cpu
 #include <setjmp.h>
@@ -32,13 +33,18 @@ int main(void)
   stack_t stack = {.ss_sp = malloc(1 << 18), .ss_size = 1 << 18};
   struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK};
   struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+  sigset_t alarm;
   a = b;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarm, 0);
   sigaltstack(&stack, 0);
   sigaction(SIGALRM, &action, 0);
 #pragma omp target enter data map(to : b[0:N])
 #pragma omp target teams distribute parallel for
   for (int i = 0; i < N; ++i)
     b[i] = 1;
+  pthread_sigmask(SIG_UNBLOCK, &alarm, 0);
   setitimer(ITIMER_REAL, &often, 0);
   while (ticks < 50)
     for (int i = 1; i < N / 2; i += 509) {
