@@ -52,10 +52,11 @@ int main(void)
       if (a[i] != 5)
         return 1;
     }
-  leave = 1;
-  if (!sigsetjmp(back, 1))
+  if (!sigsetjmp(back, 1)) {
+    leave = 1;
     for (int i = 1;; i = (i + 511) % (N / 2))
       a[i] = 5;
+  }
   setitimer(ITIMER_REAL, &never, 0);
 #ifndef WRONG
 #pragma omp target update from(b[N / 2:N / 2])
