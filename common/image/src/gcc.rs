@@ -55,7 +55,7 @@ impl Target {
 
     /// Whether Gangway's front end for GCC's programs registers such images.
     pub const fn is_registered(self) -> bool {
-        matches!(self, Self::Nvptx)
+        matches!(self, Self::Nvptx | Self::Gcn)
     }
 }
 

@@ -41,10 +41,11 @@ pub fn run(options: &Run) -> Outcome {
         eprintln!("gangway: note: {note}");
     }
     let chosen = device.is_some() || env::var_os("GANGWAY_DEVICE").is_some();
-    if program.needs_gpu && !chosen && !library::gpu_present() {
+    if let Some(gpu) = program.needs_gpu.filter(|gpu| !chosen && !gpu.is_present()) {
         eprintln!(
-            "gangway: note: the program is for NVIDIA's GPUs, and there is none: it runs on the virtual \
-             one (--device vgpu says so without this note)"
+            "gangway: note: the program is for {} GPUs, and there is none: it runs on the virtual one (--device vgpu \
+             says so without this note)",
+            gpu.whose()
         );
         libraries = libraries.with_virtual_gpu()?;
     }

@@ -5,7 +5,6 @@
 //! last the device: twice as many gangs as its warps can run at the same time, and as many workers
 //! as a gang has room for. These are the rules of libgomp's plugin for nvptx in GCC 12.
 
-use crate::abi::PtxFunction;
 use gangway_backend::Occupancy;
 pub(crate) use gangway_openacc::dimensions::Dimensions;
 use gangway_openacc::dimensions::{GANGS, VECTOR, WORKERS, WORKERS_WITH_BARRIERS, check, in_environment};
@@ -36,11 +35,9 @@ pub(crate) fn hold() -> impl Sized + 'static {
 }
 
 /// Keeps what the kernels of an image have been compiled for.
-pub(crate) fn add(image: usize, hosts: &[usize], kernels: &[PtxFunction]) {
-    let open = |kernel: &PtxFunction| kernel.dimensions == [0; 3];
-    let fixed = hosts.iter().zip(kernels).filter(|(_, kernel)| !open(kernel));
-    let entries = fixed.map(|(&host, kernel)| (host, (image, kernel.dimensions.map(u32::from))));
-    write().extend(entries);
+pub(crate) fn add(image: usize, hosts: &[usize], kernels: impl Iterator<Item = Dimensions>) {
+    let fixed = hosts.iter().zip(kernels).filter(|(_, dimensions)| *dimensions != [0; 3]);
+    write().extend(fixed.map(|(&host, dimensions)| (host, (image, dimensions))));
 }
 
 /// The image has gone.
