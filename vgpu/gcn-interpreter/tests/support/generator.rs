@@ -255,7 +255,7 @@ impl Generator {
         if is_float {
             return format!(
                 "({name}){}",
-                self.numbers.pick(&["0.5", "-1.25", "3.0", "0.0", "1e-3", "77.0", "-2.0"])
+                self.numbers.pick(&["0.5", "-1.25", "3.0", "0.125", "1e-3", "77.0", "-2.0"])
             );
         }
         let constant = match self.numbers.below(4) {
