@@ -31,6 +31,9 @@ struct Noted {
     access: Option<Access>,
 }
 
+/// Addresses below are those of members of what a null pointer leads to.
+const NULL_ZONE: usize = 1 << 16;
+
 /// The devices that the library's events may be about.
 static DEVICES: Mutex<Vec<Weak<Faults>>> = Mutex::new(Vec::new());
 
@@ -69,7 +72,8 @@ impl Faults {
         let make = || {
             let report = noted.access.map(|access| {
                 let what = "a kernel accesses memory that the device does not have".to_owned();
-                Box::new(FaultReport { what, access: Some(access), ..FaultReport::default() })
+                let near = if access.address < NULL_ZONE { "a null pointer" } else { "" }.to_owned();
+                Box::new(FaultReport { what, near, access: Some(access), ..FaultReport::default() })
             });
             let (code, message) = (noted.code.into(), driver.describe(noted.code));
             Error::Fault { code, message, suspects: suspects(noted.queue), report }
@@ -105,7 +109,8 @@ extern "C" fn hear(event: *const SystemEvent, _data: *mut c_void) -> Code {
     };
     let access = Access {
         address: event.address as usize,
-        size: 1,
+        // The library says neither this nor, of memory that is not there, whether it was to write.
+        size: 0,
         write: event.reasons & FAULT_READ_ONLY != 0,
         foreign: event.reasons & FAULT_HOST_ONLY != 0,
         unified: false,

@@ -95,7 +95,10 @@ fn load(agent: &Agent, code: &[u8]) -> Result<Handle> {
     let (mut reader, mut executable) = (Handle::default(), Handle::default());
     // SAFETY: the library reads so many bytes, which stay until the reader is destroyed, and writes one handle.
     let made = unsafe { (api.reader_create)(code.as_ptr().cast(), code.len(), &raw mut reader) };
-    agent.checked(made, "hsa_code_object_reader_create_from_memory")?;
+    if made != SUCCESS {
+        let reason = format!("hsa_code_object_reader_create_from_memory: {}", agent.driver.describe(made));
+        return Err(Error::InvalidImage { reason });
+    }
     let options = c"".as_ptr();
     let loaded = (|| {
         // SAFETY: the library writes one handle.

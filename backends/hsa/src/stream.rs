@@ -320,7 +320,7 @@ impl Drop for Stream {
 impl State {
     /// What the next operation waits for.
     fn behind(&self) -> Vec<Arc<Signal>> {
-        self.front.iter().filter(|signal| signal.value() != 0).cloned().collect()
+        self.front.iter().filter(|signal| !signal.is_done()).cloned().collect()
     }
 
     fn add(&mut self, signal: Arc<Signal>, behind: Vec<Arc<Signal>>, work: Work) {
@@ -340,6 +340,8 @@ impl State {
                 left.unlock.push(locked);
             }
         }
+        // What has failed stays, so that whoever waits is told.
+        self.front.retain(|signal| signal.value() != 0);
         if let Some(output) = &self.output {
             let all = !self.writes();
             left.text = output.take(all);

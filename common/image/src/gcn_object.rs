@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn parts_are_found_again() {
-        let image = joined(b"\x7fELF...", &["main$_omp_fn$0", "f"]);
+        let image = joined(b"\x7fELF...", &["main._omp_fn.0", "f"]);
         assert!(is_gcn_object(&image) && !is_gcn_object(b"\x7fELF"));
-        let expected = Parts { code: b"\x7fELF...", openacc: vec!["main$_omp_fn$0", "f"] };
+        let expected = Parts { code: b"\x7fELF...", openacc: vec!["main._omp_fn.0", "f"] };
         assert_eq!(parts(&image), Ok(expected));
         assert!(parts(&joined(b"", &[])).unwrap().openacc.is_empty());
     }

@@ -70,6 +70,17 @@ pub fn open(ordinal: usize) -> Box<dyn Device> {
 /// An image of GCC's, of a source of these tests: what the program that GCC builds of it registers; `None` where GCC
 /// has no compiler for AMD's GPUs, which is said.
 pub fn image(source: &str) -> Option<Vec<u8>> {
+    static MADE: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, image)) = made.iter().find(|(name, _)| name == source) {
+        return Some(image.clone());
+    }
+    let image = compiled(source)?;
+    made.push((source.to_owned(), image.clone()));
+    Some(image)
+}
+
+fn compiled(source: &str) -> Option<Vec<u8>> {
     if let Err(why) = gangway_compilers::accelerator_of(Maker::Amd) {
         eprintln!("skipped: {why}");
         return None;
