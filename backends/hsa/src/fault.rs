@@ -72,7 +72,12 @@ impl Faults {
         let make = || {
             let report = noted.access.map(|access| {
                 let what = "a kernel accesses memory that the device does not have".to_owned();
-                let near = if access.address < NULL_ZONE { "a null pointer" } else { "" }.to_owned();
+                let near = match access {
+                    Access { address: ..NULL_ZONE, .. } => "a null pointer",
+                    Access { foreign: true, .. } => "memory of the host",
+                    Access { .. } => "",
+                };
+                let near = near.to_owned();
                 Box::new(FaultReport { what, near, access: Some(access), ..FaultReport::default() })
             });
             let (code, message) = (noted.code.into(), driver.describe(noted.code));

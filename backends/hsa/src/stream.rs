@@ -23,6 +23,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 const WITH_OUTPUT: u64 = 1_000_000;
 const WITHOUT_OUTPUT: u64 = 100_000_000;
 
+/// Operations of a stream that are under way, at most: who comes with one more waits for the oldest. There is room in
+/// the queue for as many kernels, each with a packet that waits, so no kernel waits for room whose predecessor waits
+/// until somebody reads what it writes.
+const MOST: usize = 256;
+
 /// A stream.
 pub(crate) struct Stream {
     pub shared: Arc<Shared>,
@@ -106,6 +111,7 @@ impl Stream {
             // SAFETY: the caller's promise.
             return unsafe { memory::copy(agent, to, from, size) };
         }
+        self.make_room()?;
         let (mut to, mut from, mut locked) = (to, from, None);
         let host = match pageable {
             Some(Pageable::To) => Some(to),
@@ -145,6 +151,20 @@ impl Stream {
         submitted
     }
 
+    /// Waits until another operation can be put behind what is under way.
+    fn make_room(&self) -> Result<()> {
+        loop {
+            let oldest = {
+                let state = self.lock();
+                let is_full = state.under_way.len() >= MOST;
+                state.under_way.front().filter(|_| is_full).map(|oldest| Arc::clone(&oldest.signal))
+            };
+            let Some(oldest) = oldest else { return Ok(()) };
+            self.wait(&oldest)?;
+            self.look();
+        }
+    }
+
     fn submit(&self, work: Work, begin: impl FnOnce(&Signal, &[Arc<Signal>]) -> Result<()>) -> Result<()> {
         let signal = self.shared.signals.take()?;
         let mut state = self.lock();
@@ -169,6 +189,7 @@ impl Stream {
     ) -> Result<()> {
         let Shared { agent, faults, signals, .. } = &*self.shared;
         self.shared.check()?;
+        self.make_room()?;
         let Geometry { teams, threads } = geometry;
         let signal = signals.take()?;
         // Held until the kernel is in the queue: another one must not get between what it needs and it.

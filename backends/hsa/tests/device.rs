@@ -114,6 +114,25 @@ fn kernels_get_variables_and_run_in_order() {
     assert!(matches!(module.global("none", 8), Err(Error::NoSuchSymbol { .. })));
 }
 
+/// More launches than a queue has room for, without a wait.
+#[test]
+fn launches_beyond_a_queues_room_wait_for_the_oldest() {
+    let _turn = turn();
+    let device = open(0);
+    let Some(image) = image("kernels.c") else { return };
+    let module = device.load(&image).unwrap();
+    let kernel = module.kernel(ADDS).unwrap();
+    let stream = device.open_stream().unwrap();
+    let sums = Block::new(&*device, 16);
+    sums.write(&*stream, &[0, 0]);
+    let mut jobs: Vec<_> = (0..600).map(|_| Job::new(&*device)).collect();
+    for job in &mut jobs {
+        job.launch(&kernel, &*stream, &[sums.address.0 as u64], &mut nowhere).unwrap();
+    }
+    assert_eq!(sums.read(&*stream), [3000, 3000]);
+    jobs.iter_mut().for_each(Job::end);
+}
+
 /// One stream's kernel after another's copy: an event between them.
 #[test]
 fn streams_wait_for_events_of_others() {
@@ -165,7 +184,8 @@ fn a_region_whose_data_is_present_is_one_packet_and_one_wait() {
     // Of a kernel that takes long, what it writes is looked at each millisecond.
     let waits = count(&calls, "hsa_signal_wait_scacquire");
     assert!(waits >= 1, "{calls:?}");
-    for name in ["hsa_amd_memory_pool_allocate", "hsa_memory_copy", "hsa_amd_memory_async_copy", "hsa_signal_create"]
+    for name in
+        ["hsa_amd_memory_pool_allocate", "hsa_memory_copy", "hsa_amd_memory_async_copy", "hsa_signal_create"]
     {
         assert_eq!(count(&calls, name), 0, "{calls:?}");
     }

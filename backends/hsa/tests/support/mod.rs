@@ -7,8 +7,8 @@ pub mod counting;
 use gangway_hsa_driver as _;
 
 use gangway_backend::{
-    AllocationKind, Backend, Device, DevicePtr, Kernel, Launch, OwnSlots, Result, Session, SourceText, Stream,
-    TableRequest,
+    AllocationKind, Backend, Device, DevicePtr, Kernel, Launch, OwnSlots, Result, Session, SourceText,
+    Stream, TableRequest,
 };
 use gangway_commands::{Folder, Run};
 use gangway_compilers::Maker;
