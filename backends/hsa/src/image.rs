@@ -24,7 +24,10 @@ pub(crate) fn fitness(image: &[u8], processor: &str) -> Result<Rank> {
     }
     let mut reason = format!("it is for {wanted}, the device is {processor}");
     if matches!(kind, ImageKind::GcnObject(_)) {
-        reason += &format!("\n  help: compile with -foffload-options=amdgcn-amdhsa=-march={processor}");
+        reason += &format!(
+            "\n  help: compile with -foffload-options=amdgcn-amdhsa=-march={processor}; the virtual GPU is one of \
+             {base} with GANGWAY_VGPU_PROCESSOR={base}"
+        );
     }
     Err(refused(reason))
 }
@@ -53,7 +56,8 @@ mod tests {
         assert_eq!(
             reason,
             "it is for gfx900, the device is gfx906\n  help: compile with \
-             -foffload-options=amdgcn-amdhsa=-march=gfx906"
+             -foffload-options=amdgcn-amdhsa=-march=gfx906; the virtual GPU is one of gfx900 with \
+             GANGWAY_VGPU_PROCESSOR=gfx900"
         );
     }
 }

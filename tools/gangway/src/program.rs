@@ -35,6 +35,8 @@ pub struct Program {
     pub libomp: Option<String>,
     /// It has device images, and all of them are for GPUs: whose.
     pub needs_gpu: Option<Gpu>,
+    /// What the first of its images for AMD's GPUs is for.
+    pub amd_processor: Option<String>,
 }
 
 /// Finds a program as execvp(3) would, and looks at what it is linked with.
@@ -64,8 +66,9 @@ pub fn examine(
         Gcc::Gangway(library) => (Some(library), None),
     };
     let needs_gpu = contents.and_then(|contents| needs_gpu(contents, libgomp_front.is_some()));
+    let amd_processor = contents.and_then(amd_processor);
     let libomp = Libomp::note(&path, &bytes);
-    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu })
+    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu, amd_processor })
 }
 
 /// What runs a program's regions that GCC has compiled.
@@ -219,6 +222,13 @@ fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Gpu> {
     let makers: Option<Vec<Gpu>> = images.map(|image| image.triple.and_then(of_gpu)).collect();
     // With code for both it is NVIDIA's that is looked for: a process has one virtual GPU only.
     makers?.into_iter().min()
+}
+
+/// The processor without what it is to do besides (`:xnack-`).
+fn amd_processor(contents: &Contents<'_>) -> Option<String> {
+    let is_amds = |triple: &str| triple.starts_with("amdgcn");
+    let image = contents.images.iter().find(|image| image.triple.is_some_and(is_amds))?;
+    Some(image.arch?.split(':').next()?.to_owned())
 }
 
 /// LD_LIBRARY_PATH comes before a RUNPATH but after an RPATH, and an RPATH counts only
