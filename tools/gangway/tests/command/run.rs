@@ -377,7 +377,7 @@ fn a_misspelt_device_is_named() {
     // The file need not be a library before something loads it.
     workshop.write("ours/libgangway-rtl-board.so", "");
     let output = workshop.output(&["run", "--device", "board,vgpu", "env"]);
-    assert!(output.stdout.lines().any(|variable| variable == "GANGWAY_DEVICE=board,cuda"));
+    assert!(output.stdout.lines().any(|variable| variable == "GANGWAY_DEVICE=board,cuda,hsa"));
 }
 
 #[test]
