@@ -47,7 +47,7 @@ fn regions_and_gangs() {
     }
 }
 
-/// `exit` in device code of GCC 12 is `abort` there, also with stock libgomp.
+/// `exit` of one thread of GCC 12 has the others of its team abort, with stock libgomp as well.
 #[test]
 fn what_device_code_writes_comes_in_order() {
     let Some(program) = program("amd/output.c", &[]) else { return };
@@ -58,7 +58,7 @@ fn what_device_code_writes_comes_in_order() {
     for argument in ["exit", "abort"] {
         let ran = program.run(&[], &[MANDATORY, PROCESSOR], &[argument]).ended_by(libc::SIGABRT);
         let said = ran.stdout.strip_prefix(&*expected);
-        assert!(said.is_some_and(|said| said.starts_with("GCN Kernel Aborted\n")), "{argument}: {ran}");
+        assert!(said.is_some_and(|said| said.contains("GCN Kernel Aborted\n")), "{argument}: {ran}");
     }
 }
 

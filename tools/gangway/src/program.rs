@@ -228,7 +228,9 @@ fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Gpu> {
 fn amd_processor(contents: &Contents<'_>) -> Option<String> {
     let is_amds = |triple: &str| triple.starts_with("amdgcn");
     let image = contents.images.iter().find(|image| image.triple.is_some_and(is_amds))?;
-    Some(image.arch?.split(':').next()?.to_owned())
+    // GCC's tables do not say it; the code does.
+    let processor = gangway_image::recognise(image.parts.first()?).ok()?.processor()?;
+    Some(processor.split(':').next()?.to_owned())
 }
 
 /// LD_LIBRARY_PATH comes before a RUNPATH but after an RPATH, and an RPATH counts only
