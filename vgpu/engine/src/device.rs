@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violation, Hold, Request, Space};
 use gangway_interpreter::FaultKind;
 
+use crate::generator::Tier;
 use crate::unified::Made;
 use crate::{guard, output};
 
@@ -27,6 +28,8 @@ pub(crate) struct Device {
     pub watch: bool,
     /// Whether programs are checked for uses of what nothing has written.
     pub init: bool,
+    /// Which generators make code.
+    pub tier: Tier,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
@@ -55,6 +58,7 @@ impl Device {
             check,
             watch,
             init: false,
+            tier: Tier::default(),
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),
@@ -65,6 +69,12 @@ impl Device {
     #[must_use]
     pub fn with_init(self, init: bool) -> Self {
         Device { init: init && gangway_device_memory::shadow::enable().is_ok(), ..self }
+    }
+
+    /// With code of these generators.
+    #[must_use]
+    pub fn with_tier(self, tier: Tier) -> Self {
+        Device { tier, ..self }
     }
 
     /// The host may have written what it can.

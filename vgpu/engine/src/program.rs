@@ -24,7 +24,7 @@ pub struct Program {
     interpreted: gangway_interpreter::Program,
     /// What runs each kernel.
     entries: Vec<Entry>,
-    functions: Functions,
+    functions: Arc<Functions>,
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
@@ -176,6 +176,7 @@ impl Program {
             check: device.check,
             watch: device.watch,
             provided,
+            tier: device.tier,
         };
         let init = watched.zip(globals.get(gangway_init::RECORDS));
         let init = init.map(|(uses, records)| Init::new(uses, records.address));

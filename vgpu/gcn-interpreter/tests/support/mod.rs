@@ -13,8 +13,8 @@ use gangway_gcn_interpreter::{
     Dispatch, Fault, Flat, GROUP_APERTURE, Memory, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch, launch,
 };
 
-/// How long a kernel may run.
-const LIMIT: Duration = Duration::from_secs(20);
+/// How long a kernel may run, as a rule.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Whether the compiler is there; says so if not.
 pub fn is_possible() -> bool {
@@ -55,6 +55,8 @@ pub fn compile(gpu: Gpu, level: &str, source: &Path, more: &[&str]) -> Result<Ve
 /// A code object in memory.
 pub struct Device {
     pub memory: Flat,
+    /// How long a kernel may run.
+    pub limit: Duration,
     gpu: Gpu,
     base: u64,
 }
@@ -76,7 +78,7 @@ impl Device {
         let base = memory.allocate(object.memory_size as usize, 4096);
         let loaded = Loaded::new(object, base, |_| None).expect("every symbol is there");
         loaded.write(|address, bytes| memory.write(address, bytes)).expect("it was allocated");
-        Self { memory, gpu, base }
+        Self { memory, limit: LIMIT, gpu, base }
     }
 
     /// New memory with these bytes.
@@ -150,9 +152,9 @@ impl Device {
         // A kernel that does not end is stopped.
         let (stop, (ended, end)) = (AtomicBool::new(false), mpsc::channel::<()>());
         std::thread::scope(|scope| {
-            let stop = &stop;
+            let (stop, limit) = (&stop, self.limit);
             scope.spawn(move || {
-                let waited = end.recv_timeout(LIMIT);
+                let waited = end.recv_timeout(limit);
                 stop.store(waited == Err(RecvTimeoutError::Timeout), Ordering::Relaxed);
             });
             let found = launch(&self.memory, &dispatch, stop);

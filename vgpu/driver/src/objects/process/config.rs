@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gangway_engine::{Checks, Execution};
+use gangway_engine::{Checks, Execution, Tier};
 use gangway_settings::file_variable;
 
 use crate::objects::process::report::report;
@@ -77,6 +77,8 @@ pub struct Config {
     pub check: Checks,
     /// What runs kernels, `GANGWAY_VGPU_ENGINE`.
     pub execution: Execution,
+    /// Which generators make code, `GANGWAY_VGPU_TIER`.
+    pub tier: Tier,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
 }
@@ -176,6 +178,8 @@ impl Config {
                 "`compiler`, `compiler-only` or `interpreter`",
             )
             .unwrap_or_default(),
+            tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`")
+                .unwrap_or_default(),
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
                 Some(path) => Some(path.into()),
@@ -254,8 +258,8 @@ mod tests {
         let config = with(&[]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(
-            (config.devices, config.check, config.execution),
-            (1, Checks::default(), Execution::Compiled)
+            (config.devices, config.check, config.execution, config.tier),
+            (1, Checks::default(), Execution::Compiled, Tier::Cranelift)
         );
         assert_eq!(config.memory % GIB, 0);
         assert_eq!(config.cache, None);
@@ -274,6 +278,7 @@ mod tests {
             ("GANGWAY_VGPU_KERNELS", "1"),
             ("GANGWAY_VGPU_CHECK", "memory"),
             ("GANGWAY_VGPU_ENGINE", "interpreter"),
+            ("GANGWAY_VGPU_TIER", "llvm"),
             ("GANGWAY_VGPU_CACHE", "/tmp/x"),
         ]);
         assert_eq!(config.name, "Card");
@@ -281,7 +286,7 @@ mod tests {
         assert_eq!(config.memory, 512 << 20);
         assert_eq!((config.devices, config.workers, config.check.memory), (3, 5, true));
         assert_eq!(config.kernels, 1);
-        assert_eq!(config.execution, Execution::Interpreted);
+        assert_eq!((config.execution, config.tier), (Execution::Interpreted, Tier::Llvm));
         assert_eq!(config.cache, Some("/tmp/x".into()));
     }
 
@@ -355,11 +360,12 @@ mod tests {
             ("GANGWAY_VGPU_MEMORY", "lots"),
             ("GANGWAY_VGPU_DEVICES", "-1"),
             ("GANGWAY_VGPU_WORKERS", "0"),
+            ("GANGWAY_VGPU_TIER", "fast"),
             ("GANGWAY_VGPU_CACHE", "off"),
         ]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(config.memory, default_memory());
-        assert_eq!(config.devices, 1);
+        assert_eq!((config.devices, config.tier), (1, Tier::Cranelift));
         assert!(config.workers >= 1);
         assert_eq!(config.cache, None);
     }
