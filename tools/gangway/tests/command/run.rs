@@ -38,7 +38,7 @@ fn the_virtual_gpu_takes_the_drivers_place() {
     let here = workshop.display();
     for line in [
         format!("LD_LIBRARY_PATH={here}/ours/vgpu:{here}/ours"),
-        "GANGWAY_DEVICE=cuda".to_owned(),
+        "GANGWAY_DEVICE=cuda,hsa".to_owned(),
         format!("LD_PRELOAD={here}/ours/libgangway-ending.so"),
     ] {
         assert!(variables.lines().any(|variable| variable == line), "{variables}");
