@@ -2,8 +2,8 @@
 //! only this driver has.
 //!
 //! The runtime asks for it by its number with `cuGetExportTable`, before it starts the driver. The driver of a
-//! real card does not know the number. Both come from one build, but may be told apart by their folders: so the table
-//! begins with its size, as NVIDIA's do, and grows only at its end.
+//! real card does not know the number. Both come from one build, but a folder of another release may stand before ours: so
+//! the table begins with its size, as NVIDIA's do, and grows only at its end. What changes anything else changes the number.
 //!
 //! Every function may be called by any thread. What a [`Text`] or a structure points to is there during the call.
 
@@ -11,8 +11,8 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
 
-/// The table's number.
-pub const NUMBER: [u8; 16] = *b"gangway-runtime\0";
+/// The table's number. Release 0.1.0 had `gangway-runtime`, with faults and places in another form.
+pub const NUMBER: [u8; 16] = *b"gangway-runtime2";
 
 /// `CUdevice`.
 pub type Device = i32;

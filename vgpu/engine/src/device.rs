@@ -10,14 +10,6 @@ use crate::generator::Tier;
 use crate::unified::Made;
 use crate::{guard, output};
 
-/// Function addresses are this far apart.
-const FUNCTION_STEP: u64 = 16;
-
-/// The address of a function, which its pointers hold.
-pub(crate) fn function_address(function: u32) -> u64 {
-    gangway_device_memory::FUNCTIONS + u64::from(function) * FUNCTION_STEP
-}
-
 /// One device's memory.
 #[derive(Debug)]
 pub(crate) struct Device {

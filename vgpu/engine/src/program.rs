@@ -9,7 +9,7 @@ use gangway_device_memory::{AllocationKind, Error};
 use gangway_ptx::{Function, Linkage, Module, StateSpace};
 use rustc_hash::FxHashMap;
 
-use crate::device::{Device, Held, function_address};
+use crate::device::{Device, Held};
 use crate::functions::{CodeCache, Functions, Provided, Source};
 use crate::init::{self, Init};
 use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places, Reach};
@@ -130,7 +130,7 @@ impl Program {
         let functions: Vec<u32> = kernels.map(|(_, index)| index).collect();
         let reaches: Vec<_> = functions.iter().map(|&index| (index, graph.reach(index))).collect();
         places.share(&module, &reaches);
-        for (address, bytes) in places.initial(&module, function_address) {
+        for (address, bytes) in places.initial(&module, gangway_device_memory::function_address) {
             let refused = |error: Error| LoadError::OutOfMemory(error.to_string());
             device.initialize(address, &bytes).map_err(refused)?;
         }

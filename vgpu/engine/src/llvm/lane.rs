@@ -208,7 +208,7 @@ impl Lane<'_> {
     /// The address of a place in its own space.
     pub fn address_of(&mut self, place: Place) -> Value {
         match place {
-            Place::Function(number) => Value::wide(gangway_device_memory::FUNCTIONS + 16 * u64::from(number)),
+            Place::Function(number) => Value::wide(gangway_device_memory::function_address(number)),
             Place::Symbol(index) => {
                 let table = self.field(Type::Pointer, field!(symbols));
                 let at = self.text.behind(table, Value::wide(8 * u64::from(index)));

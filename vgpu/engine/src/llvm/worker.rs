@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Once, mpsc};
 use std::time::{Duration, Instant};
 
@@ -41,6 +41,8 @@ pub(crate) fn stop_if_worker() {
 static FAILED: AtomicBool = AtomicBool::new(false);
 /// How many threads LLVM runs in.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// The process whose threads these are: a child that it forks has none of them, and waits for nothing at its end.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
 /// The process ends: nothing new is begun.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
@@ -62,6 +64,10 @@ impl Drop for Running {
 
 /// Waits at the process's end until LLVM is done: it takes down what its threads use.
 extern "C" fn wait() {
+    // SAFETY: it has no preconditions.
+    if unsafe { libc::getpid() } != PROCESS.load(Ordering::SeqCst) {
+        return;
+    }
     ENDS.store(true, Ordering::SeqCst);
     let start = Instant::now();
     while RUNNING.load(Ordering::SeqCst) != 0 && !FAILED.load(Ordering::SeqCst) && start.elapsed() < MOST {
@@ -86,7 +92,10 @@ pub(super) fn run<T: Send + 'static>(
     static AT_EXIT: Once = Once::new();
     AT_EXIT.call_once(|| {
         // SAFETY: a function of ours. LLVM's own, which has been registered before, runs later.
-        let _ = unsafe { libc::atexit(wait) };
+        unsafe {
+            PROCESS.store(libc::getpid(), Ordering::SeqCst);
+            libc::atexit(wait);
+        }
     });
     let work = move || {
         // SAFETY: the handler is a function of ours, which lives for ever.
@@ -156,6 +165,27 @@ mod tests {
         };
         assert_eq!(run_within(SOON, &FAILED, slow), Err("LLVM takes too long".to_owned()));
         assert_eq!(run_within(SOON, &FAILED, || Ok(3)), Err("LLVM has failed before".to_owned()));
+    }
+
+    /// LLVM runs in the parent alone, and the child's copy of the count stays as it is.
+    #[test]
+    fn a_child_that_is_forked_meanwhile_ends_at_once() {
+        let _running = Running::new();
+        // SAFETY: the child calls nothing that another thread may have locked, and ends without exit handlers.
+        let status = unsafe {
+            PROCESS.store(libc::getpid(), Ordering::SeqCst);
+            let child = libc::fork();
+            if child == 0 {
+                // A signal ends it if it waits.
+                libc::alarm(5);
+                wait();
+                libc::_exit(0);
+            }
+            let mut status = -1;
+            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+            status
+        };
+        assert_eq!(status, 0);
     }
 
     #[test]

@@ -75,23 +75,13 @@ impl Drop for Turn {
 
 /// Lanes are about to load.
 pub(super) fn loads(warp: &Warp, mask: u32, access: Access, places: Places<'_>) -> Turn {
-    if !watches(access) {
-        return Turn(None);
-    }
-    let turn = Turn::take(warp, access, places);
-    note(warp, Noted { reads: true, ..noted(mask, access, places) });
-    turn
+    tell(warp, access, Noted { reads: true, ..noted(mask, access, places) })
 }
 
 /// Lanes are about to store the warp's `values`.
 pub(super) fn stores(warp: &Warp, mask: u32, access: Access, places: Places<'_>) -> Turn {
-    if !watches(access) {
-        return Turn(None);
-    }
-    let turn = Turn::take(warp, access, places);
     let values = Some(values(warp, access));
-    note(warp, Noted { writes: true, values, ..noted(mask, access, places) });
-    turn
+    tell(warp, access, Noted { writes: true, values, ..noted(mask, access, places) })
 }
 
 /// A lane is about to store bytes.
@@ -104,12 +94,17 @@ pub(super) fn stores_bytes(warp: &Warp, lane: usize, access: Access, place: *mut
 
 /// Lanes are about to read and write places at once.
 pub(super) fn exchanges(warp: &Warp, mask: u32, access: Access, places: Places<'_>) -> Turn {
+    let access = Access { strong: true, ..access };
+    tell(warp, access, Noted { reads: true, writes: true, ..noted(mask, access, places) })
+}
+
+/// Tells of an access, if accesses are told of, when its turn has come.
+fn tell(warp: &Warp, access: Access, noted: Noted<'_>) -> Turn {
     if !watches(access) {
         return Turn(None);
     }
-    let access = Access { strong: true, ..access };
-    let turn = Turn::take(warp, access, places);
-    note(warp, Noted { reads: true, writes: true, ..noted(mask, access, places) });
+    let turn = Turn::take(warp, access, noted.places);
+    note(warp, noted);
     turn
 }
 
