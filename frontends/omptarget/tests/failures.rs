@@ -129,7 +129,7 @@ impl Run {
 
 /// Replaces what differs from run to run, from machine to machine and from
 /// compiler to compiler: addresses, offsets in functions, sizes of images, the
-/// file's identity in the names of kernels, what of CUDA there is.
+/// file's identity in the names of kernels, what of CUDA and HSA there is.
 fn normalise(text: &str) -> String {
     let addresses =
         |before: &str, digits: &str| (digits.len() >= 7 || before.ends_with('+')).then(|| "ADDR".to_owned());
@@ -138,9 +138,9 @@ fn normalise(text: &str) -> String {
     let text = replace(&text, " ", |c| c.is_ascii_digit(), large);
     let kernel = |_: &str, identity: &str| identity.contains('_').then(|| "FILE_".to_owned());
     let text = replace(&text, "__omp_offloading_", |c| c.is_ascii_hexdigit() || c == '_', kernel);
-    // There may be a CUDA driver, and devices.
-    let cuda = |_: &str, _: &str| Some("CUDA".to_owned());
-    replace(&text, "\n    cuda: ", |c| c != '\n', cuda)
+    // There may be such a driver, and devices.
+    let text = replace(&text, "\n    cuda: ", |c| c != '\n', |_, _| Some("CUDA".to_owned()));
+    replace(&text, "\n    hsa: ", |c| c != '\n', |_, _| Some("HSA".to_owned()))
 }
 
 /// Replaces the characters after each `prefix` by what `replacement` says, given
