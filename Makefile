@@ -59,6 +59,12 @@ conformance-checks: bootstrap-test build ## Run all right programs under `gangwa
 amdgcn: bootstrap-test ## Run GCC's programs for AMD's GPUs on the virtual one, under the stock libgomp; downloads GCC's packages (needs root)
 	scripts/amdgcn.sh cargo test -p gangway-hsa-driver --test programs -- offload
 
+.PHONY: libgomp-amdgcn
+libgomp-amdgcn: bootstrap-test build ## Run libgomp's own tests on the virtual AMD GPU, under stock libgomp and under Gangway; ARGS=--tenth, ...
+	cargo build -p gangway-libgomp-suite
+	scripts/amdgcn.sh target/debug/gangway-libgomp-suite --device amd $(ARGS)
+	scripts/amdgcn.sh target/debug/gangway-libgomp-suite --device amd --front-end gangway $(ARGS)
+
 .PHONY: clients
 clients: bootstrap-test build ## Run numba-cuda, cudarc, Taichi and Triton programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu

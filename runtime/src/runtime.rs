@@ -349,9 +349,9 @@ impl Runtime {
     #[cold]
     fn resolve<'r>(&self, device: &'static Device, region: &'r Region, site: &Site) -> Result<&'r Kernel> {
         let number = device.number() as usize;
-        let found = self.module_of(region, number).and_then(|module| {
+        let found = self.module_of(region, number).and_then(|(module, name)| {
             // Without the lock: the back end may ask the loader.
-            module.kernel(region.name).map_err(ErrorKind::NoKernel)
+            module.kernel(name).map_err(ErrorKind::NoKernel)
         });
         match found {
             Ok(kernel) => Ok(region.set_kernel(number, kernel)),
@@ -365,22 +365,30 @@ impl Runtime {
         }
     }
 
-    /// The image that a region's library has on a device; holding it keeps it loaded.
-    fn module_of(&self, region: &Region, number: usize) -> std::result::Result<Arc<dyn Module>, ErrorKind> {
+    /// The image with a region that a device has, and what the region is called in it; holding it keeps it loaded.
+    /// GCC's programs register each of their images by itself, with the same host addresses.
+    fn module_of(
+        &self,
+        region: &Region,
+        number: usize,
+    ) -> std::result::Result<(Arc<dyn Module>, &'static str), ErrorKind> {
         let registry = self.registry();
-        let has_region = |library: &&Library| library.regions.iter().any(|r| std::ptr::eq(r, region));
-        let Some(library) = registry.libraries.iter().find(has_region) else {
-            return Err(ErrorKind::UnknownRegion { address: region.host });
-        };
-        match library.placements.get(number) {
-            Some(Placement::Loaded { module, .. }) => Ok(Arc::clone(module)),
-            Some(Placement::Failed(error)) => Err(ErrorKind::ImageLoad(error.clone())),
-            Some(Placement::None | Placement::Pending(_)) | None => Err(ErrorKind::NoImage {
-                backend: String::new(),
-                images: library.describe_images(),
-                devices: Vec::new(),
-            }),
+        let (mut images, mut failed, mut is_known) = (Vec::new(), None, false);
+        for library in &registry.libraries {
+            let Some(its) = library.regions.iter().find(|its| its.host == region.host) else { continue };
+            is_known = true;
+            match library.placements.get(number) {
+                Some(Placement::Loaded { module, .. }) => return Ok((Arc::clone(module), its.name)),
+                Some(Placement::Failed(error)) => failed = Some(error.clone()),
+                Some(Placement::None | Placement::Pending(_)) | None => {}
+            }
+            images.extend(library.describe_images());
         }
+        Err(match failed {
+            Some(error) => ErrorKind::ImageLoad(error),
+            None if is_known => ErrorKind::NoImage { backend: String::new(), images, devices: Vec::new() },
+            None => ErrorKind::UnknownRegion { address: region.host },
+        })
     }
 
     fn describe_devices(&self) -> Vec<String> {

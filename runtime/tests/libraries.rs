@@ -256,3 +256,25 @@ fn when_no_image_can_be_loaded_all_reasons_are_told() {
     );
     assert_eq!((mock.images(), mock.constructed()), (0, 0));
 }
+
+/// As in GCC's programs that have images for GPUs of two makers.
+#[test]
+fn images_of_one_table_may_be_registered_one_by_one() {
+    static COUNTS: Counts = Counts::new();
+    let (runtime, mock) = runtime(Options::ALL[0]);
+    runtime.add_backend(Box::new(NullBackend(&COUNTS)));
+    // What the region is called may differ.
+    let other = HostEntry { name: c"another name", ..KERNEL };
+    runtime.register(library(1, b"MOCK", &[KERNEL]));
+    runtime.register(library(2, b"NULL", &[other]));
+    assert_eq!(runtime.device_count(), 2);
+    for number in 0..2 {
+        let device = runtime.device(number, &Site::NONE).unwrap();
+        launch(runtime, device, KERNEL.address).unwrap();
+        assert_eq!(device.backend().name(), ["mock", "null"][number as usize]);
+    }
+    assert_eq!((mock.images(), COUNTS.all()[3]), (1, 1));
+    runtime.unregister(1);
+    runtime.unregister(2);
+    assert_eq!((mock.images(), runtime.region_name(KERNEL.address)), (0, None));
+}

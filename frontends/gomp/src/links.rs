@@ -53,7 +53,8 @@ pub(crate) fn remove(image: usize) {
     COUNT.store(links.len(), Ordering::Release);
 }
 
-/// The items that attach the pointers of those variables that the ranges are parts of.
+/// The items that attach the pointers of those variables that the ranges are parts of. Where images for several kinds of
+/// devices have the variable, a device has one of the words only; what is not there is not attached.
 #[inline]
 pub(crate) fn items(ranges: impl Iterator<Item = (usize, usize)>) -> Vec<Item> {
     if COUNT.load(Ordering::Acquire) == 0 { Vec::new() } else { find(ranges) }
@@ -62,14 +63,15 @@ pub(crate) fn items(ranges: impl Iterator<Item = (usize, usize)>) -> Vec<Item> {
 #[cold]
 fn find(ranges: impl Iterator<Item = (usize, usize)>) -> Vec<Item> {
     let links = read();
-    let item = |(begin, size): (usize, usize)| {
-        let inside = |link: &&Link| begin.wrapping_sub(link.begin) < link.size && size != 0;
-        let link = links.iter().find(inside)?;
-        let base = std::ptr::from_ref(&*link.word).expose_provenance();
-        let kind = MapKind::ATTACH;
-        Some(Item { base, begin, size: size_of::<usize>(), kind, label: Label::NONE })
+    let items = |(begin, size): (usize, usize)| {
+        let inside = move |link: &&Link| begin.wrapping_sub(link.begin) < link.size && size != 0;
+        links.iter().filter(inside).map(move |link| {
+            let base = std::ptr::from_ref(&*link.word).expose_provenance();
+            let kind = MapKind::ATTACH;
+            Item { base, begin, size: size_of::<usize>(), kind, label: Label::NONE }
+        })
     };
-    ranges.filter_map(item).collect()
+    ranges.flat_map(items).collect()
 }
 
 #[cfg(test)]

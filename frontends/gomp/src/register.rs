@@ -160,7 +160,8 @@ unsafe fn register(version: u32, target: i32, host: &HostTable, data: *const c_v
     let set = ptx.as_ref().and_then(|(texts, _)| limits::watch(key, texts));
     let entries = functions.iter().zip(&kernels).map(kernel);
     let entries = entries.chain(variables.iter().zip(&symbols).map(global)).chain(set).collect();
-    dimensions::add(key, functions, kernels.iter().map(|&(_, dimensions)| dimensions));
+    let amds = abi::target::of(target) == Some(GccTarget::Gcn);
+    dimensions::add(key, amds, functions, kernels.iter().map(|&(_, dimensions)| dimensions));
     let image = images::keep(key, joined);
     let mailbox = ptx.filter(|_| required & abi::requires::REVERSE_OFFLOAD != 0).and_then(|(_, names)| {
         // SAFETY: the caller's promise.

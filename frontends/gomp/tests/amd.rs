@@ -95,3 +95,27 @@ fn without_a_card_the_virtual_one_is_taken() {
     assert_eq!(ran.stdout, "passed\n", "{ran}");
     ran.told(&["the program is for AMD's GPUs, and there is none"]);
 }
+
+/// One device of NVIDIA's and one of AMD's in a process: two virtual GPUs with memory of their own.
+#[test]
+fn both_makers_gpus_work_at_once() {
+    if let Err(why) = gangway_compilers::accelerator_of(Maker::Amd) {
+        eprintln!("skipped: {why}");
+        return;
+    }
+    let program = Program::for_both("amd/both.c", &[]);
+    program.offloads(&[], &[MANDATORY]);
+    program.run(&["--check=memory"], &[MANDATORY], &[]).printed("passed\n");
+    // Libgomp does not copy from one device to the other.
+    program.run(&["--gcc-runtime", "stock"], &[MANDATORY, ("STOCK", "1")], &[]).printed("passed\n");
+    for (device, told) in [
+        ("0", "a pointer to memory of the virtual NVIDIA GPU"),
+        ("1", "a pointer to memory of the virtual AMD GPU"),
+    ] {
+        let ran = program.run(&[], &[MANDATORY, ("WRONG", device)], &[]);
+        assert_eq!(ran.code(), Some(1), "{device}: {ran}");
+        ran.told(&[told]);
+    }
+    let program = Program::for_both("amd/both_acc.c", &[]);
+    program.run(&[], &[], &[]).printed("passed\n");
+}

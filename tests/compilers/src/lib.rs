@@ -82,6 +82,15 @@ impl Maker {
             Self::Amd => "amdgcn-amdhsa",
         }
     }
+
+    /// How the name of Debian's package with the compiler ends.
+    #[must_use]
+    pub fn package(self) -> &'static str {
+        match self {
+            Self::Nvidia => "nvptx",
+            Self::Amd => "amdgcn",
+        }
+    }
 }
 
 /// Where GCC has its compiler and libraries for NVIDIA's GPUs.
@@ -108,11 +117,14 @@ pub fn accelerator_of(maker: Maker) -> Result<PathBuf, String> {
     if compiler.is_absolute() && libraries.is_absolute() {
         return Ok(libraries);
     }
-    let (whose, package) = match maker {
-        Maker::Nvidia => ("NVIDIA's", "nvptx"),
-        Maker::Amd => ("AMD's", "amdgcn"),
+    let whose = match maker {
+        Maker::Nvidia => "NVIDIA's",
+        Maker::Amd => "AMD's",
     };
-    Err(format!("{name} has no compiler for {whose} GPUs (Debian: apt-get install {name}-offload-{package})"))
+    Err(format!(
+        "{name} has no compiler for {whose} GPUs (Debian: apt-get install {name}-offload-{})",
+        maker.package()
+    ))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use gangway_compilers::Maker;
 use regex::Regex;
 
 /// Builds libgomp's offloading tests with stock gcc, or with Gangway's compiler for clang, and runs
@@ -15,9 +16,9 @@ use regex::Regex;
 /// it is expected to fail.
 #[derive(Debug, Parser)]
 pub struct Arguments {
-    /// The virtual GPU's driver library
-    #[arg(long, value_name = "FILE", default_value = "build/stage/lib/gangway/vgpu/libcuda.so.1")]
-    pub driver: PathBuf,
+    /// The virtual GPU's driver library [default: that of the device in build/stage/lib/gangway/vgpu]
+    #[arg(long, value_name = "FILE")]
+    pub driver: Option<PathBuf>,
 
     /// What runs the device half of the tests
     #[arg(long, value_name = "NAME", default_value = "stock")]
@@ -105,8 +106,33 @@ pub enum FrontEnd {
 pub enum Device {
     /// The virtual GPU
     Nvidia,
+    /// The virtual AMD GPU, of the processor that GCC's code is for
+    Amd,
     /// None: OpenMP's regions run on the host, and OpenACC's on its host device
     Host,
+}
+
+impl Device {
+    /// Whether there is a virtual GPU.
+    pub fn is_gpu(self) -> bool {
+        self != Self::Host
+    }
+
+    /// The name that programs know the driver's library by.
+    pub fn library(self) -> &'static str {
+        match self {
+            Self::Amd => "libhsa-runtime64.so.1",
+            Self::Nvidia | Self::Host => "libcuda.so.1",
+        }
+    }
+
+    /// What `-foffload` names.
+    pub fn target(self) -> Maker {
+        match self {
+            Self::Amd => Maker::Amd,
+            Self::Nvidia | Self::Host => Maker::Nvidia,
+        }
+    }
 }
 
 /// What tells one kind of run from another: each has results and expectations of its own.
@@ -128,9 +154,12 @@ impl Mode {
             FrontEnd::Gangway => "-gangway".to_owned(),
             FrontEnd::Clang => "-clang".to_owned(),
         };
-        if self.device == Device::Host {
-            suffix.push_str("-host");
-        } else if self.devices > NonZeroU32::MIN {
+        match self.device {
+            Device::Nvidia => {}
+            Device::Amd => suffix.push_str("-amd"),
+            Device::Host => suffix.push_str("-host"),
+        }
+        if self.device.is_gpu() && self.devices > NonZeroU32::MIN {
             suffix.push_str(&format!("-{}-devices", self.devices));
         }
         if self.is_checked {
@@ -146,6 +175,14 @@ impl Mode {
             (Device::Nvidia, FrontEnd::Gangway) => {
                 &["expected-failures.txt", "expected-failures-gangway.txt"]
             }
+            (Device::Amd, FrontEnd::Stock) => {
+                &["expected-failures-amd.txt", "expected-failures-amd-stock.txt"]
+            }
+            (Device::Amd, FrontEnd::Gangway | FrontEnd::Clang) => &[
+                "expected-failures-amd.txt",
+                "expected-failures-gangway.txt",
+                "expected-failures-amd-gangway.txt",
+            ],
             (Device::Host, FrontEnd::Stock) => &["expected-failures-host.txt"],
             (Device::Host, FrontEnd::Gangway) => &["expected-failures-gangway-host.txt"],
             (Device::Nvidia, FrontEnd::Clang) => {
@@ -168,9 +205,10 @@ impl Mode {
     /// The lists of what else is special about tests.
     pub fn exceptions(self) -> &'static [&'static str] {
         match (self.front_end, self.device) {
+            (FrontEnd::Stock | FrontEnd::Gangway, Device::Amd) => &["exceptions.txt", "exceptions-amd.txt"],
             (FrontEnd::Stock | FrontEnd::Gangway, _) => &["exceptions.txt"],
             (FrontEnd::Clang, Device::Host) => &["exceptions.txt", "exceptions-clang.txt"],
-            (FrontEnd::Clang, Device::Nvidia) => {
+            (FrontEnd::Clang, Device::Nvidia | Device::Amd) => {
                 &["exceptions.txt", "exceptions-clang.txt", "exceptions-clang-gpu.txt"]
             }
         }
@@ -184,6 +222,12 @@ impl Arguments {
             12 => self.build.clone(),
             release => self.build.join(format!("gcc-{release}")),
         }
+    }
+
+    /// The driver's library.
+    pub fn driver(&self) -> PathBuf {
+        let staged = || PathBuf::from("build/stage/lib/gangway/vgpu").join(self.device.library());
+        self.driver.clone().unwrap_or_else(staged)
     }
 
     pub fn mode(&self) -> Mode {
@@ -218,6 +262,7 @@ mod tests {
         assert_eq!(suffix(&["--front-end", "gangway"]), "-gangway");
         assert_eq!(suffix(&["--front-end", "gangway", "--device", "host"]), "-gangway-host");
         assert_eq!(suffix(&["--devices", "3"]), "-3-devices");
+        assert_eq!(suffix(&["--device", "amd"]), "-amd");
         assert_eq!(suffix(&["--front-end", "clang", "--check"]), "-clang-checked");
         assert_eq!(suffix(&["--front-end", "clang", "--device", "host"]), "-clang-host");
         assert!(Arguments::try_parse_from(["suite", "--devices", "0"]).is_err());

@@ -76,13 +76,15 @@ pub enum Built {
 
 impl Compiler {
     /// Stock gcc of a release.
-    pub fn gcc(release: u8, sources: &Path, build: &Path, libraries: &Path) -> Result<Self> {
+    pub fn gcc(release: u8, device: Device, sources: &Path, build: &Path, libraries: &Path) -> Result<Self> {
         let name = format!("gcc-{release}");
         let output = Command::new(&name).arg("-v").output().with_context(|| format!("{name} is needed"))?;
         let version = String::from_utf8_lossy(&output.stderr).into_owned();
+        let target = device.target();
         ensure!(
-            version.contains("nvptx-none"),
-            "{name} cannot offload: install Debian's package {name}-offload-nvptx"
+            version.contains(target.target()),
+            "{name} cannot offload: install Debian's package {name}-offload-{}",
+            target.package()
         );
         Self::new(Kind::Gcc(name), version, sources, build, libraries)
     }

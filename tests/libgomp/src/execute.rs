@@ -18,10 +18,10 @@ use crate::arguments::{Device, FrontEnd, Mode};
 use crate::catalogue::Test;
 use crate::plan::Plan;
 use crate::process::{self, Finished};
-use crate::suite::Model;
+use crate::suite::{Model, PROCESSOR};
 
-/// The functions of the driver that start a kernel.
-const LAUNCHES: [&str; 3] = ["cuLaunchKernel", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"];
+/// What a line of a trace has that is a kernel's.
+const KERNEL: &str = "\"cat\":\"kernel\"";
 
 /// How tests are run.
 pub struct Runner {
@@ -53,13 +53,14 @@ pub struct Run {
 /// The file with what checks have found, in the folder of a run.
 const FINDINGS: &str = "findings.sarif";
 
-/// How many times as long a test may take under checks.
+/// How many times as long a test may take under checks, or where kernels are interpreted.
 const PATIENCE: u32 = 5;
 
 impl Runner {
     /// How long a test may take.
     pub fn limit(&self, plan: &Plan) -> Duration {
-        let patience = if self.checks.is_some() { PATIENCE } else { 1 };
+        let is_slow = self.checks.is_some() || self.mode.device == Device::Amd;
+        let patience = if is_slow { PATIENCE } else { 1 };
         plan.seconds.map_or(self.time_limit, Duration::from_secs).mul_f64(plan.time_factor) * patience
     }
 
@@ -77,6 +78,9 @@ impl Runner {
             let (name, value) = test.suite.environment(self.mode.device);
             variables.push((name.to_owned(), value.to_owned()));
         }
+        if self.mode.device == Device::Amd {
+            variables.push(("GANGWAY_VGPU_PROCESSOR".to_owned(), PROCESSOR.to_owned()));
+        }
         if self.mode.devices > NonZeroU32::MIN {
             variables.push(("GANGWAY_VGPU_DEVICES".to_owned(), self.mode.devices.to_string()));
         }
@@ -88,7 +92,7 @@ impl Runner {
     pub fn command(&self, program: &Path) -> Vec<String> {
         let mut words = Vec::new();
         if self.is_by_gangway() {
-            let device = if self.mode.device == Device::Nvidia { "vgpu" } else { "cpu" };
+            let device = if self.mode.device.is_gpu() { "vgpu" } else { "cpu" };
             words.push(self.gangway.display().to_string());
             words.extend(["run", "--device", device].map(str::to_owned));
             words.extend(self.checks.iter().map(|checks| format!("--check={checks}")));
@@ -126,7 +130,9 @@ impl Runner {
         command.args(&words[1..]).current_dir(&work).env_clear();
         command.env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TMPDIR", folder.path());
         // What the interpreter runs in place of compiled code has failed, unless the caller wants that.
-        command.env("GANGWAY_VGPU_ENGINE", "compiler-only");
+        if self.mode.device == Device::Nvidia {
+            command.env("GANGWAY_VGPU_ENGINE", "compiler-only");
+        }
         for (name, value) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("GANGWAY_VGPU_") || name == "HOME" {
                 command.env(name, value);
@@ -141,12 +147,14 @@ impl Runner {
     }
 }
 
-/// How many kernels a trace shows; one line is one call.
+/// Kernels that run constructors and destructors: every program for AMD's GPUs has them.
+const NOT_THE_TESTS: [&str; 2] = ["\"name\":\"_init_array\"", "\"name\":\"_fini_array\""];
+
+/// How many kernels of the test a trace shows; one line is one event.
 fn launches(trace: &str) -> usize {
-    let name = |line: &str| {
-        line.split_once("\"name\":\"").and_then(|(_, rest)| Some(rest.split_once('"')?.0.to_owned()))
-    };
-    trace.lines().filter_map(name).filter(|name| LAUNCHES.contains(&name.as_str())).count()
+    let is_tests =
+        |line: &&str| line.contains(KERNEL) && !NOT_THE_TESTS.iter().any(|name| line.contains(name));
+    trace.lines().filter(is_tests).count()
 }
 
 #[cfg(test)]
@@ -155,8 +163,9 @@ mod tests {
 
     #[test]
     fn kernels_in_a_trace() {
-        let trace = "[\n{\"name\":\"cuInit\",\"ph\":\"X\"},\n{\"name\":\"cuLaunchKernel\",\"ph\":\"X\"},\n\
-                     {\"name\":\"cuLaunchHostFunc\",\"ph\":\"X\"},\n{\"name\":\"cuLaunchKernel\",\"ph\":\"X\"},\n{\"na";
+        let trace = "[\n{\"name\":\"cuInit\",\"cat\":\"call\"},\n{\"name\":\"f\",\"cat\":\"kernel\",\"ts\":1},\n\
+                     {\"name\":\"_init_array\",\"cat\":\"kernel\"},\n\
+                     {\"name\":\"cuLaunchKernel\",\"cat\":\"call\"},\n{\"name\":\"g\",\"cat\":\"kernel\",\"ts\":2},\n{\"na";
         assert_eq!(launches(trace), 2);
         assert_eq!(launches("[\n"), 0);
     }

@@ -83,6 +83,10 @@ fn main() -> ExitCode {
 /// Does what the command line says; whether all went as expected.
 fn run(arguments: &Arguments) -> Result<bool> {
     process::without_core_files();
+    ensure!(
+        arguments.device != Device::Amd || arguments.front_end != FrontEnd::Clang,
+        "`gangway cc` makes no code of OpenACC's for AMD's GPUs"
+    );
     let folder = arguments.folder();
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let build = folder.canonicalize()?;
@@ -101,7 +105,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     let unused = known.unused(&tests.iter().flat_map(names).collect::<Vec<_>>());
     ensure!(unused.is_empty(), "{} names tests that do not exist: {unused:?}", mode.known());
     for test in &mut tests {
-        let options = rules.options(test);
+        let options = rules.options(test, arguments.device);
         let (output, fails) = (rules.output(test).map(str::to_owned), rules.has_to_fail(test));
         if let Decision::Run(plan) = &mut test.decision {
             if output.is_some() {
@@ -129,13 +133,17 @@ fn run(arguments: &Arguments) -> Result<bool> {
     // Without a driver, where tests run without devices.
     let for_programs = match arguments.device {
         Device::Nvidia => libraries.clone(),
+        Device::Amd => build.join("lib-amd"),
         Device::Host => build.join("lib-host"),
     };
     let mut driver = String::new();
     let mut preloaded = None;
     if !arguments.compile_only {
-        driver = lay_out(&arguments.driver, &libraries, "libcuda.so.1")?;
-        link(&libraries)?;
+        let folder = if arguments.device == Device::Amd { &for_programs } else { &libraries };
+        driver = lay_out(&arguments.driver(), folder, arguments.device.library())?;
+        if arguments.device != Device::Amd {
+            link(&libraries)?;
+        }
         if arguments.front_end == FrontEnd::Gangway {
             let name = "libgangway-gomp.so";
             driver += &lay_out(&arguments.library, &for_programs, name)?;
@@ -153,7 +161,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     fs::create_dir_all(&failures)?;
     let compiler = match arguments.front_end {
         FrontEnd::Stock | FrontEnd::Gangway => {
-            Compiler::gcc(arguments.release, &sources, &build, &libraries)?
+            Compiler::gcc(arguments.release, arguments.device, &sources, &build, &libraries)?
         }
         FrontEnd::Clang => {
             Compiler::clang(&arguments.gangway, arguments.device, &sources, &build, &libraries)?

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::arguments::Device;
 use crate::catalogue::Test;
 use crate::selector::glob;
 use crate::suite::Level;
@@ -69,6 +70,29 @@ const TYPES: [&str; 5] = [
     "gangway: ",
 ];
 
+/// What a failure on AMD's GPUs may be about.
+const TYPES_OF_AMD: [&str; 5] = [
+    // The compiler, or its library for devices, makes something else than the test wants.
+    "gcc: ",
+    // libgomp or its plugin does.
+    "libgomp: ",
+    // The test relies on what nothing promises.
+    "test: ",
+    // It takes longer than it may, as kernels are interpreted.
+    "speed: ",
+    // Gangway lacks it.
+    "gangway: ",
+];
+
+/// The types of reasons in a list, if they have any.
+fn types(list: &str) -> Option<&'static [&'static str]> {
+    match list {
+        _ if list.starts_with("expected-failures-clang") => Some(&TYPES),
+        _ if list.starts_with("expected-failures-amd") => Some(&TYPES_OF_AMD),
+        _ => None,
+    }
+}
+
 /// Both lists, as far as they are about a release.
 #[derive(Debug, Default)]
 pub struct Rules {
@@ -94,13 +118,14 @@ impl Rules {
             Ok(())
         };
         for list in failures {
-            let typed = list.starts_with("expected-failures-clang");
+            let types = types(list);
             file(list, &|line| {
                 let rule = Rule::parse(Kind::Failure, line)?;
                 ensure!(
-                    !typed || TYPES.iter().any(|name| rule.reason.starts_with(name)),
-                    "`{}` begins with none of {TYPES:?}",
-                    rule.reason
+                    types.is_none_or(|types| types.iter().any(|name| rule.reason.starts_with(name))),
+                    "`{}` begins with none of {:?}",
+                    rule.reason,
+                    types.unwrap_or_default()
                 );
                 Ok(rule)
             })?;
@@ -180,8 +205,9 @@ impl Rules {
     }
 
     /// The options that a test needs besides those of its suite.
-    pub fn options(&self, test: &Test) -> &'static [&'static str] {
-        if self.find(Kind::FixedPosition, test).is_some() {
+    pub fn options(&self, test: &Test, device: Device) -> &'static [&'static str] {
+        // What is position-independent has local aliases, which there are not on nvptx alone.
+        if device != Device::Amd && self.find(Kind::FixedPosition, test).is_some() {
             return &["-foffload-options=-fno-pie"];
         }
         if self.find(Kind::HeaderVersion, test).is_some() {

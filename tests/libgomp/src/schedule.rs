@@ -132,8 +132,8 @@ impl Bench {
                 let mandatory = self.rules.mandatory(test);
                 let kernels = match runner.mode.device {
                     Device::Host => Kernels::NoDriver,
-                    Device::Nvidia if self.rules.needs_no_kernel(test) => Kernels::None,
-                    Device::Nvidia => Kernels::Some,
+                    Device::Nvidia | Device::Amd if self.rules.needs_no_kernel(test) => Kernels::None,
+                    Device::Nvidia | Device::Amd => Kernels::Some,
                 };
                 let mut left = if self.rules.measures_time(test) { TIMING_ATTEMPTS } else { 1 };
                 let (run, verdict) = loop {

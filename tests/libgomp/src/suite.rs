@@ -3,7 +3,7 @@
 //! Called by everything that needs to know what a folder's tests are: `catalogue`
 //! to find them, `plan` for options and effective targets, `compile` and
 //! `execute` for command lines and environments. The options are those that a
-//! run of the original harness uses for GCC 12 with nvptx as only offload target.
+//! run of the original harness uses for GCC 12 with one offload target.
 
 use std::path::{Path, PathBuf};
 
@@ -64,6 +64,12 @@ pub const SUITES: [Suite; 6] = [
     Suite { name: "libgomp.oacc-fortran", model: Model::OpenAcc, language: Language::Fortran, common: None },
 ];
 
+/// The processor that code for AMD's GPUs is made for, and that the virtual one is. GCC's own choice is too old.
+pub const PROCESSOR: &str = "gfx906";
+
+/// What has GCC make code for AMD's GPUs.
+const OF_AMD: [&str; 2] = ["-foffload=amdgcn-amdhsa", "-foffload-options=amdgcn-amdhsa=-march=gfx906"];
+
 /// The level of optimisation that the harness adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -98,7 +104,11 @@ impl Suite {
     /// The options before those of the test: what the `.exp` file always passes.
     pub fn options(&self, device: Device) -> Vec<&'static str> {
         match (self.model, device) {
-            // Given always, since Debian's gcc would also compile for amdgcn if that were installed.
+            (Model::OpenMp, Device::Amd) => OF_AMD.to_vec(),
+            (Model::OpenAcc, Device::Amd) => {
+                [&["-DACC_DEVICE_TYPE_radeon=1", "-DACC_MEM_SHARED=0"], &OF_AMD[..]].concat()
+            }
+            // Given always, since Debian's gcc also compiles for amdgcn if that is installed.
             // Programs of OpenMP have code for devices, and find none.
             (Model::OpenMp, _) => vec!["-foffload=nvptx-none"],
             (Model::OpenAcc, Device::Nvidia) => {
@@ -154,9 +164,10 @@ impl Suite {
     /// The variables that make the program use the device, or fail.
     pub fn environment(&self, device: Device) -> (&'static str, &'static str) {
         match (self.model, device) {
-            (Model::OpenMp, Device::Nvidia) => ("OMP_TARGET_OFFLOAD", "MANDATORY"),
+            (Model::OpenMp, Device::Nvidia | Device::Amd) => ("OMP_TARGET_OFFLOAD", "MANDATORY"),
             (Model::OpenMp, Device::Host) => ("OMP_TARGET_OFFLOAD", "DEFAULT"),
             (Model::OpenAcc, Device::Nvidia) => ("ACC_DEVICE_TYPE", "nvidia"),
+            (Model::OpenAcc, Device::Amd) => ("ACC_DEVICE_TYPE", "radeon"),
             (Model::OpenAcc, Device::Host) => ("ACC_DEVICE_TYPE", "host"),
         }
     }
@@ -166,7 +177,12 @@ impl Suite {
 mod tests {
     use std::path::Path;
 
-    use super::SUITES;
+    use super::{OF_AMD, PROCESSOR, SUITES};
+
+    #[test]
+    fn code_is_for_the_virtual_gpus_processor() {
+        assert!(OF_AMD[1].ends_with(PROCESSOR));
+    }
 
     #[test]
     fn files_of_a_suite() {

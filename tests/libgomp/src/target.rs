@@ -1,6 +1,6 @@
 //! What holds on the machine that the tests run on: the effective targets.
 //!
-//! The answers are those of GCC 12 to 16 with nvptx offloading on x86-64 Linux with a
+//! The answers are those of GCC 12 to 16 with nvptx or amdgcn offloading on x86-64 Linux with a
 //! device that has memory of its own, which is what the virtual GPU is. Called
 //! by `plan` through `selector::Facts`. It must never answer for a name that it
 //! does not know.
@@ -26,37 +26,35 @@ pub struct Target<'a> {
 impl Facts for Target<'_> {
     fn effective_target(&self, name: &str) -> Result<bool> {
         let openacc = self.suite.model == Model::OpenAcc;
-        let offloads = self.device == Device::Nvidia;
+        let offloads = self.device.is_gpu();
+        let (nvidia, amd) = (self.device == Device::Nvidia, self.device == Device::Amd);
         Ok(match name {
             "c" => self.suite.language == Language::C,
             "c++" => self.suite.language == Language::Cxx,
             "__OPTIMIZE__" => self.optimises(),
 
             // The device.
-            "offload_device"
-            | "offload_device_nonshared_as"
-            | "offload_device_nvptx"
-            | "openacc_nvidia_accel_present" => offloads,
-            "openacc_nvidia_accel_selected" => openacc && offloads,
+            "offload_device" | "offload_device_nonshared_as" => offloads,
+            "offload_device_nvptx" | "openacc_nvidia_accel_present" => nvidia,
+            "openacc_nvidia_accel_selected" => openacc && nvidia,
+            "offload_device_gcn" | "openacc_radeon_accel_present" | "offload_target_amdgcn" => amd,
+            "openacc_radeon_accel_selected" => openacc && amd,
             "openacc_host_selected" => openacc && !offloads,
             // The compiler has code for it, except of OpenACC's tests for the host.
-            "offload_target_nvptx" | "offload_target_any" | "offloading_enabled" => offloads || !openacc,
+            "offload_target_any" | "offloading_enabled" => offloads || !openacc,
+            "offload_target_nvptx" => !amd && (offloads || !openacc),
             // What a region changes on the host is the host's variable.
             "offload_device_shared_as" => !offloads,
             "offload_device_intel_mic"
             | "offload_device_any_intel_mic"
-            | "offload_device_gcn"
-            | "offload_target_amdgcn"
-            | "offload_target_amdgcn_with_xnack"
-            | "openacc_radeon_accel_present"
-            | "openacc_radeon_accel_selected" => false,
+            | "offload_target_amdgcn_with_xnack" => false,
 
             // The device has memory of its own; what is managed, both sides see.
             "omp_usm" => false,
             "omp_managedmem" => offloads,
 
             // GCC brings a `cuda.h`, and `-lcuda` is the virtual GPU.
-            "openacc_cuda" | "openacc_libcuda" => offloads,
+            "openacc_cuda" | "openacc_libcuda" => nvidia,
             // These belong to NVIDIA's toolkit and to ROCm; cuBLAS is machine code only.
             "openacc_cudart" | "openacc_libcudart" | "openacc_cublas" | "openacc_libcublas" => false,
             "gomp_hip_header_amd"
@@ -124,6 +122,10 @@ mod tests {
     fn answers_depend_on_the_suite() {
         let [c, cxx, .., acc, _, _] = &SUITES;
         let target = |suite| Target { suite, device: Device::Nvidia, options: &[] };
+        let amd = Target { suite: acc, device: Device::Amd, options: &[] };
+        assert!(amd.effective_target("openacc_radeon_accel_selected").unwrap());
+        assert!(!amd.effective_target("openacc_nvidia_accel_present").unwrap());
+        assert!(!amd.effective_target("offload_target_nvptx").unwrap());
         let on_host = Target { suite: acc, device: Device::Host, options: &[] };
         assert!(on_host.effective_target("openacc_host_selected").unwrap());
         assert!(!on_host.effective_target("openacc_nvidia_accel_selected").unwrap());

@@ -47,7 +47,7 @@ pub const HOST_ACCESS: &str = "libgangway-host-access.so";
 pub const LIBCUDA: &str = "libcuda.so.1";
 
 /// What programs that use a device of AMD's load.
-const LIBHSA: &str = "libhsa-runtime64.so.1";
+pub const LIBHSA: &str = "libhsa-runtime64.so.1";
 
 /// The name of the virtual GPU among devices.
 pub const VGPU: &str = "vgpu";

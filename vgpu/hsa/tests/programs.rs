@@ -118,15 +118,20 @@ fn main() {
     }
     for (name, path) in programs("tests/programs") {
         let processors = if ON_ALL.contains(&&*name) { &PROCESSORS[..] } else { &["gfx90a"] };
-        let ignored = kernels.is_err() && WITH_KERNELS.contains(&&*name);
+        let launches = WITH_KERNELS.contains(&&*name);
+        let ignored = kernels.is_err() && launches;
         let program = if ignored { PathBuf::new() } else { compile(&path, &library) };
         for processor in processors {
             let (library, program) = (library.clone(), program.clone());
             let folder = kernels.clone().unwrap_or_default();
             let test = move || {
+                let trace = program.with_extension(format!("{processor}.json"));
                 let mut program = Command::new(&program);
                 program.env("KERNELS", &folder).env("GANGWAY_VGPU_MEMORY", "64M");
+                program.env("GANGWAY_VGPU_TRACE", &trace);
                 run(&mut program, &library, processor);
+                let traced = std::fs::read_to_string(&trace)?;
+                assert_eq!(traced.contains("\"cat\":\"kernel\""), launches, "{traced}");
                 Ok(())
             };
             let name = if processors.len() > 1 { format!("{name}::{processor}") } else { name.clone() };

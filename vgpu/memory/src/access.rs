@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::fault::{Fault, Violation};
 use crate::hold::Hold;
-use crate::is_device_address;
+use crate::range::is_device_address;
 use crate::records::{AllocationKind, State};
 use crate::reserve::pointer;
 use crate::shadow;

@@ -16,8 +16,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::BASE;
-use crate::records::{EXTENT, EXTENTS, Records};
+use crate::range::range;
+use crate::records::{EXTENT, Records, extents};
 use crate::reserve::{self, HUGE, PAGE};
 
 /// How many slots, of any length, are given back before one is taken again...
@@ -95,7 +95,7 @@ impl Classes {
         let classes = || lengths().into_iter().map(class).collect();
         let state = State {
             classes: [classes(), classes()],
-            extents: vec![Extent::Free; EXTENTS],
+            extents: vec![Extent::Free; extents()],
             next: 0,
             freed: Stamp::default(),
             guarded: 0,
@@ -123,7 +123,7 @@ impl Classes {
         }
         state.guarded += usize::from(!dense);
         let length = state.classes[usize::from(dense)][number].slot;
-        let start = BASE + place.0 as u64 * EXTENT + u64::from(place.1) * length;
+        let start = range().base + place.0 as u64 * EXTENT + u64::from(place.1) * length;
         Some(Slot { place, start, length, dense })
     }
 
@@ -165,7 +165,7 @@ impl State {
         }
         let length = class.slot;
         if let Some(extent) = self.find_extents(records, 1)
-            && (!dense || reserve::open(BASE + extent as u64 * EXTENT, EXTENT, false).is_ok())
+            && (!dense || reserve::open(range().base + extent as u64 * EXTENT, EXTENT, false).is_ok())
         {
             records.divide(extent, length, dense);
             self.extents[extent] = Extent::Slots(0);
@@ -185,7 +185,7 @@ impl State {
         self.extents[first..first + count].fill(Extent::Large);
         self.next = first + count;
         self.guarded += 1;
-        let (start, length) = (BASE + first as u64 * EXTENT, count as u64 * EXTENT);
+        let (start, length) = (range().base + first as u64 * EXTENT, count as u64 * EXTENT);
         Some(Slot { place: (first, 0), start, length, dense: false })
     }
 
@@ -201,13 +201,13 @@ impl State {
 
     /// Makes extents free whose slots are all unused: addresses are running out.
     fn reclaim(&mut self, records: &Records) {
-        let mut unused = vec![false; EXTENTS];
+        let mut unused = vec![false; extents()];
         for (number, extent) in self.extents.iter_mut().enumerate() {
             if *extent != Extent::Slots(0) {
                 continue;
             }
-            let closed =
-                !records.is_dense(number) || reserve::close(BASE + number as u64 * EXTENT, EXTENT).is_ok();
+            let closed = !records.is_dense(number)
+                || reserve::close(range().base + number as u64 * EXTENT, EXTENT).is_ok();
             if closed {
                 *extent = Extent::Free;
                 unused[number] = true;

@@ -1,12 +1,10 @@
 //! What an address is, in words, for reports of faults and refused calls.
 
 use crate::distance::{bytes, distance};
+use crate::range::{is_device_address, other, range};
 use crate::records::{Allocation, AllocationKind, EXTENT, State};
 use crate::space::Space;
-use crate::{
-    BASE, FUNCTIONS, LOCAL_SIZE, LOCAL_WINDOW, NULL_ZONE, SHARED_SIZE, SHARED_WINDOW, WINDOWS,
-    is_device_address,
-};
+use crate::{FUNCTIONS, LOCAL_SIZE, LOCAL_WINDOW, NULL_ZONE, SHARED_SIZE, SHARED_WINDOW};
 
 /// How many slots are looked at on each side for the nearest allocation.
 const NEIGHBOURS: u32 = 256;
@@ -67,11 +65,12 @@ impl Space {
         if !is_device_address(address) {
             return self.describe_host(address);
         }
-        if address >= WINDOWS {
+        let windows = range().windows;
+        if address >= windows {
             return describe_window(address).to_owned();
         }
-        if WINDOWS - address <= BELOW_LOCAL {
-            return format!("{} below the thread's local memory", bytes(WINDOWS - address));
+        if range().is_full && windows - address <= BELOW_LOCAL {
+            return format!("{} below the thread's local memory", bytes(windows - address));
         }
         match self.nearest(address) {
             Some((State::Freed, allocation)) if allocation.covers(address, 1) => {
@@ -97,11 +96,14 @@ impl Space {
     }
 
     fn describe_host(&self, address: u64) -> String {
+        if let Some(other) = other(address).filter(|_| !self.host.covers(address, 1)) {
+            return format!("a pointer to memory of the virtual {} GPU", other.maker());
+        }
         if let Some((start, size)) = self.host.find(address) {
             return format!("in the {size} bytes of registered host memory at {start:#x}");
         }
         // What is kept for shadows is nobody's.
-        let is_kept = (crate::FIRST..crate::BASE).contains(&address);
+        let is_kept = (range().first..range().base).contains(&address);
         let text = match host_mapping(address).filter(|_| !is_kept) {
             Some(what) if self.shares_host() => {
                 format!("a host pointer, {what}, which the program itself must not access so")
@@ -197,5 +199,3 @@ fn describe_window(address: u64) -> &'static str {
         "an address that no memory has"
     }
 }
-
-const _: () = assert!(WINDOWS > BASE);

@@ -1,5 +1,6 @@
 //! Why a request for memory is refused. The driver maps each case to one of CUDA's codes.
 
+use crate::range::range;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotReserved(reason) => {
-                let (base, end) = (crate::BASE, crate::BASE + crate::SIZE);
+                let (base, end) = (range().base, range().base + range().size);
                 write!(f, "cannot reserve the addresses {base:#x} to {end:#x} for device memory: {reason}")
             }
             Self::LimitExceeded { device, size, used, limit } => {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::host::Registration;
-use crate::is_device_address;
+use crate::range::is_device_address;
 use crate::space::Space;
 
 /// Memory that stays while this exists.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 
 use crate::error::Error;
-use crate::is_device_address;
+use crate::range::is_device_address;
 
 #[derive(Debug, Default)]
 pub(crate) struct HostRanges {

@@ -1,7 +1,7 @@
 //! Device memory of the virtual GPU: one reserved range of addresses and what is allocated in it.
 //! Also host memory that devices may use, and the checks of accesses.
 //!
-//! The range is reserved once per process, at [`BASE`], [`SIZE`] bytes. Every allocation of every
+//! The range is reserved once per process, at [`BASE`], [`SIZE`] bytes; that of AMD's devices is [another one](AMD). Every allocation of every
 //! device is in it and has pages of its own, with an inaccessible page after them. Its end is as
 //! near to that page as an alignment of 256 bytes allows. What is not allocated cannot be accessed
 //! at all. What is freed is given back to the kernel and not used again for a while. Reads and
@@ -33,6 +33,7 @@
 //!
 //! | Module | What is in it |
 //! |---|---|
+//! | `range` | which addresses the devices of a library have |
 //! | `error` | errors |
 //! | `fault` | wrong accesses |
 //! | `distance` | how far an address is from memory, in words |
@@ -64,6 +65,7 @@ mod hold;
 mod host;
 mod leaks;
 mod poison;
+mod range;
 mod records;
 mod reserve;
 pub mod shadow;
@@ -76,20 +78,19 @@ pub use error::Error;
 pub use fault::{Fault, Violation};
 pub use heap::DeviceHeap;
 pub use hold::Hold;
+pub use range::{AMD, NVIDIA, Range, is_device_address, range};
 pub use records::{Allocation, AllocationKind};
 pub use space::{MAX_DEVICES, Request, Space};
 
-/// Where the range begins; aligned to its size, so that one mask tells what is inside. All that is
-/// reserved, from [`FIRST`] to the end of the mirror, is outside the shadow memory of AddressSanitizer,
-/// so that instrumented programs can use the virtual GPU, and where Linux places nothing: libraries
-/// come from a third of all addresses upwards (in the old layout), or downwards from the end,
-/// or from a sixth of all where the stack has no limit.
+/// Where the range of NVIDIA's devices begins.
 pub const BASE: u64 = 1 << 45;
 /// The length of the range in bytes.
 pub const SIZE: u64 = 1 << 42;
 /// What is reserved begins here: the [`shadow`]s of the range lie below it. Kernels may use them as if they were device
 /// memory; they cannot be accessed unless they are there.
 pub const FIRST: u64 = BASE - 2 * SIZE;
+/// Behind the range and its mirror.
+const END: u64 = BASE + 2 * SIZE;
 /// The last part of the range holds no memory: addresses there stand for other things.
 pub const WINDOWS: u64 = BASE + SIZE - (1 << 36);
 /// Generic addresses of local memory, the lane's own: the same in every lane.
@@ -115,14 +116,4 @@ pub const SHARED_SIZE: u64 = 1 << 32;
 /// Addresses below count as offsets from a null pointer.
 pub(crate) const NULL_ZONE: u64 = 1 << 16;
 
-/// Whether an address is in the range, allocated or not.
-#[must_use]
-pub const fn is_device_address(address: u64) -> bool {
-    address & !(SIZE - 1) == BASE
-}
-
-const _: () = assert!(BASE.is_multiple_of(SIZE) && SIZE.is_power_of_two());
-/// All addresses of a process, with page tables of four levels.
-const ADDRESSES: u64 = 1 << 47;
-const _: () = assert!(ADDRESSES / 6 < FIRST && reserve::END < ADDRESSES / 3);
 const _: () = assert!(SHARED_WINDOW + SHARED_SIZE <= BASE + SIZE && FUNCTIONS + (1 << 32) <= SHARED_WINDOW);

@@ -10,12 +10,15 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
-use crate::{BASE, WINDOWS};
+use crate::range::range;
 
 /// The length of an extent.
 pub(crate) const EXTENT: u64 = 1 << 30;
+
 /// How many there are.
-pub(crate) const EXTENTS: usize = ((WINDOWS - BASE) / EXTENT) as usize;
+pub(crate) fn extents() -> usize {
+    ((range().windows - range().base) / EXTENT) as usize
+}
 
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -227,7 +230,7 @@ pub(crate) struct Records {
 
 impl Records {
     pub(crate) fn new() -> Self {
-        Self { extents: (0..EXTENTS).map(|_| Extent::default()).collect() }
+        Self { extents: (0..extents()).map(|_| Extent::default()).collect() }
     }
 
     /// Divides an empty extent into slots. The caller holds the lock of the classes.
@@ -267,7 +270,7 @@ impl Records {
 
     /// The number of the extent's slot that an address is in.
     pub(crate) fn slot_of(&self, address: u64) -> Option<(usize, u32)> {
-        let offset = address.checked_sub(BASE)?;
+        let offset = address.checked_sub(range().base)?;
         let extent = self.extents.get((offset / EXTENT) as usize)?;
         let slot = extent.slot.load(Ordering::Acquire);
         let first = extent.first.load(Ordering::Relaxed) as usize;

@@ -8,15 +8,12 @@ use rustix::mm::{
     Advice, MapFlags, MprotectFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mprotect, mremap_fixed,
 };
 
-use crate::{BASE, FIRST, SIZE};
+use crate::SIZE;
+use crate::range::range;
 
 /// Constants are mapped twice: where kernels read them, and this much further on, where the host
 /// writes them. A change of protection for each write would let kernels write meanwhile.
 pub(crate) const MIRROR: u64 = SIZE;
-/// Behind the range and its mirror.
-pub(crate) const END: u64 = BASE + 2 * SIZE;
-/// What is reserved: both, and what lies below for shadows.
-const RESERVED: usize = (END - FIRST) as usize;
 
 /// The unit of protection.
 pub(crate) const PAGE: u64 = 4096;
@@ -31,17 +28,18 @@ pub(crate) fn pointer<T>(address: u64) -> *mut T {
 /// Takes the whole range with its shadows and its mirror, without access to any of it.
 pub(crate) fn reserve() -> Result<(), String> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
+    let (first, length) = (range().first, (range().end - range().first) as usize);
     // SAFETY: FIXED_NOREPLACE replaces no mapping of anybody else.
-    let mapped = unsafe { mmap_anonymous(pointer(FIRST), RESERVED, ProtFlags::empty(), flags) };
+    let mapped = unsafe { mmap_anonymous(pointer(first), length, ProtFlags::empty(), flags) };
     match mapped {
-        Ok(at) if at.addr() as u64 == FIRST => {
+        Ok(at) if at.addr() as u64 == first => {
             at.expose_provenance();
             Ok(())
         }
         // Kernels before 4.17 take the address as a hint.
         Ok(at) => {
             // SAFETY: it was just mapped, and nothing knows of it.
-            let _ = unsafe { rustix::mm::munmap(at, RESERVED) };
+            let _ = unsafe { rustix::mm::munmap(at, length) };
             Err("something else is mapped there".to_owned())
         }
         Err(Errno::EXIST) => Err("something else is mapped there".to_owned()),
@@ -72,6 +70,9 @@ pub(crate) fn open(start: u64, length: u64, huge: bool) -> Result<(), Errno> {
 pub(crate) fn open_constant(start: u64, length: u64) -> Result<(), Errno> {
     if length == 0 {
         return Ok(());
+    }
+    if !range().is_full {
+        return Err(Errno::OPNOTSUPP);
     }
     let (mirror, size) = (pointer(start + MIRROR), length as usize);
     let access = ProtFlags::READ | ProtFlags::WRITE;

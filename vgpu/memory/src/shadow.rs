@@ -14,8 +14,9 @@ use std::sync::{Mutex, PoisonError};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MprotectFlags, madvise, mprotect};
 
+use crate::range::{is_device_address, range};
 use crate::reserve::{PAGE, pointer};
-use crate::{BASE, SIZE, WINDOWS, is_device_address};
+use crate::{BASE, SIZE, WINDOWS};
 
 /// The shadow of a byte is so far below it.
 pub const SHADOW: u64 = SIZE;
@@ -38,6 +39,9 @@ static HOSTS: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
 pub fn enable() -> Result<(), Errno> {
     if ENABLED.load(Ordering::Relaxed) {
         return Ok(());
+    }
+    if !range().is_full {
+        return Err(Errno::OPNOTSUPP);
     }
     let (start, length) = (pointer(BASE - ORIGIN), ORIGIN as usize);
     // SAFETY: it is in what is reserved, and nothing else is there.

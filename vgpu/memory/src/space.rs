@@ -11,9 +11,10 @@ use crate::classes::{Classes, Slot};
 use crate::error::Error;
 use crate::host::HostRanges;
 use crate::poison;
-use crate::records::{Allocation, AllocationKind, EXTENT, EXTENTS, Records, Retired, State};
+use crate::range::{choose_amds, is_device_address, range};
+use crate::records::{Allocation, AllocationKind, EXTENT, Records, Retired, State, extents};
 use crate::reserve::{self, HUGE, PAGE};
-use crate::{NULL_ZONE, is_device_address, shadow};
+use crate::{NULL_ZONE, shadow};
 
 /// Devices are numbered from 0 to one less.
 pub const MAX_DEVICES: usize = 64;
@@ -114,6 +115,12 @@ impl Space {
         let space =
             SPACE.get_or_init(|| reserve::reserve().map(|()| Self::new()).map_err(Error::NotReserved));
         space.as_ref().map_err(Error::clone)
+    }
+
+    /// The memory of AMD's devices, in [their range](crate::AMD): for a library that asks for no other one.
+    pub fn of_amd() -> Result<&'static Self, Error> {
+        choose_amds();
+        Self::get()
     }
 
     fn new() -> Self {
@@ -270,7 +277,7 @@ impl Space {
 
     fn slot(&self, place: (usize, u32)) -> Slot {
         let length = self.records.length(place.0);
-        let start = crate::BASE + place.0 as u64 * EXTENT + u64::from(place.1) * length;
+        let start = range().base + place.0 as u64 * EXTENT + u64::from(place.1) * length;
         Slot { place, start, length, dense: self.records.is_dense(place.0) }
     }
 
@@ -310,7 +317,7 @@ impl Space {
     /// Everything that is allocated now, in order of addresses.
     pub fn allocations(&self) -> impl Iterator<Item = Allocation> + '_ {
         let slots =
-            (0..EXTENTS).flat_map(|extent| (0..self.records.slots(extent)).map(move |slot| (extent, slot)));
+            (0..extents()).flat_map(|extent| (0..self.records.slots(extent)).map(move |slot| (extent, slot)));
         slots.filter_map(|place| {
             let (state, allocation, name) = self.records.record(place)?.read();
             (state == State::Live).then(|| Allocation { name: self.name(name), ..allocation })
@@ -476,7 +483,7 @@ const END_OF_HOST: u64 = 1 << 47;
 
 /// The range in which an address may be one of the host's: below the reserved addresses, or above.
 fn window_of_host(address: u64) -> Option<(u64, u64)> {
-    let ranges = [(NULL_ZONE, crate::FIRST), (reserve::END, END_OF_HOST)];
+    let ranges = [(NULL_ZONE, range().first), (range().end, END_OF_HOST)];
     let (start, end) = ranges.into_iter().find(|&(start, end)| (start..end).contains(&address))?;
     Some((start, end - start))
 }

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use gangway_commands::{Run, again, is_alone};
-use gangway_device_memory::{AllocationKind, BASE, Error, Request, Space};
+use gangway_device_memory::{AMD, AllocationKind, BASE, Error, NVIDIA, Request, Space, is_device_address};
 
 #[test]
 fn a_limit_of_address_space_is_a_clean_error() {
@@ -29,6 +29,7 @@ fn a_limit_of_address_space_is_a_clean_error() {
 fn a_stack_without_a_limit_leaves_the_range() {
     let Some(mut program) = again("a_stack_without_a_limit_leaves_the_range") else {
         Space::get().expect("the addresses of device memory");
+        assert!(is_free(AMD.base));
         return;
     };
     // SAFETY: calls that read and write a structure of this process.
@@ -46,11 +47,46 @@ fn a_stack_without_a_limit_leaves_the_range() {
 fn the_old_layout_leaves_the_range() {
     let Some(mut program) = again("the_old_layout_leaves_the_range") else {
         Space::get().expect("the addresses of device memory");
+        assert!(is_free(AMD.base));
         return;
     };
     // SAFETY: a call that changes how the next program of this process is laid out.
     prepared(&mut program, || unsafe { libc::personality(libc::ADDR_COMPAT_LAYOUT as libc::c_ulong).min(0) });
     program.run().succeeded();
+}
+
+/// Whether nothing is mapped at an address; takes the page.
+fn is_free(address: u64) -> bool {
+    let at = std::ptr::with_exposed_provenance_mut::<libc::c_void>(address as usize);
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: nothing that is there is replaced.
+    unsafe { libc::mmap(at, 4096, libc::PROT_NONE, flags, -1, 0) == at }
+}
+
+/// The libraries of both makers' GPUs have a copy of this crate each.
+#[test]
+fn amds_devices_have_a_range_of_their_own() {
+    if !is_alone("amds_devices_have_a_range_of_their_own") {
+        return;
+    }
+    let space = Space::of_amd().expect("the addresses of device memory");
+    assert!(is_free(NVIDIA.base) && !is_free(AMD.base) && !is_free(AMD.base + AMD.size - 4096));
+    let request = Request::new(0, 3 << 30, AllocationKind::Device);
+    let sizes: Vec<_> = (0..4).map(|_| space.allocate(&request).expect("memory")).collect();
+    for &address in &sizes {
+        assert!(is_device_address(address) && address >= AMD.base && space.check(address, 8, true).is_ok());
+        // SAFETY: the test owns the allocation.
+        unsafe { space.write(address + request.size - 8, &[1; 8]).expect("it is allocated") };
+    }
+    assert!(!is_device_address(NVIDIA.base) && space.check(NVIDIA.base, 8, false).is_err());
+    assert_eq!(space.describe(NVIDIA.base + 64), "a pointer to memory of the virtual NVIDIA GPU");
+    sizes.iter().for_each(|&address| space.free(address).expect("it is allocated"));
+    let constants = Request::new(0, 64, AllocationKind::Constant);
+    assert!(matches!(space.allocate(&constants), Err(Error::OutOfMemory { .. })));
+    assert!(gangway_device_memory::shadow::enable().is_err());
+    // All of it, and not a byte more.
+    assert!(space.allocate(&Request::new(0, AMD.size, AllocationKind::Device)).is_err());
+    space.allocate(&Request::new(0, AMD.size / 2, AllocationKind::Device)).expect("half of it");
 }
 
 /// Has the child make a system call before it becomes another program.

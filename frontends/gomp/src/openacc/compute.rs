@@ -150,7 +150,7 @@ fn run(
 ) -> Result<()> {
     let site = routine();
     let kernel = RUNTIME.questions_about(device, host, &site)?;
-    let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host))?;
+    let dimensions = dimensions::choose(&kernel, clauses, dimensions::fixed(host, device))?;
     let [gangs, workers, vector] =
         dimensions.unwrap_or_else(|why| mistake(ErrorCode::Other, format_args!("{why}")));
     debug::launch(&kernel, [gangs, workers, vector]);

@@ -8,14 +8,18 @@
 use gangway_backend::Occupancy;
 pub(crate) use gangway_openacc::dimensions::Dimensions;
 use gangway_openacc::dimensions::{GANGS, VECTOR, WORKERS, WORKERS_WITH_BARRIERS, check, in_environment};
-use gangway_runtime::{KernelQuestions, Result};
+use gangway_runtime::{Device, KernelQuestions, Result};
 use std::collections::HashMap;
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 const NVIDIAS_WARP: u32 = 32;
 
-/// What kernels have been compiled for, by image and host address.
-type Fixed = HashMap<usize, (usize, Dimensions)>;
+/// The back end of AMD's GPUs.
+const AMDS: &str = "hsa";
+
+/// What kernels have been compiled for, with the image, by host address and whether the image is for AMD's GPUs: a program
+/// may have one for each maker's, where dimensions differ.
+type Fixed = HashMap<(usize, bool), (usize, Dimensions)>;
 
 static FIXED: OnceLock<RwLock<Fixed>> = OnceLock::new();
 
@@ -37,9 +41,9 @@ pub(crate) fn hold() -> impl Sized + 'static {
 }
 
 /// Keeps what the kernels of an image have been compiled for.
-pub(crate) fn add(image: usize, hosts: &[usize], kernels: impl Iterator<Item = Dimensions>) {
+pub(crate) fn add(image: usize, amds: bool, hosts: &[usize], kernels: impl Iterator<Item = Dimensions>) {
     let fixed = hosts.iter().zip(kernels).filter(|(_, dimensions)| *dimensions != [0; 3]);
-    write().extend(fixed.map(|(&host, dimensions)| (host, (image, dimensions))));
+    write().extend(fixed.map(|(&host, dimensions)| ((host, amds), (image, dimensions))));
 }
 
 /// The image has gone.
@@ -47,9 +51,9 @@ pub(crate) fn remove(image: usize) {
     write().retain(|_, (of, _)| *of != image);
 }
 
-/// What a kernel has been compiled for.
-pub(crate) fn fixed(host: usize) -> Dimensions {
-    read().get(&host).map_or([0; 3], |(_, dimensions)| *dimensions)
+/// What a kernel has been compiled for, in the image that the device takes.
+pub(crate) fn fixed(host: usize, device: &Device) -> Dimensions {
+    read().get(&(host, device.backend().name() == AMDS)).map_or([0; 3], |(_, dimensions)| *dimensions)
 }
 
 /// The dimensions of a launch.
@@ -137,10 +141,14 @@ mod tests {
 
     #[test]
     fn images_come_and_go() {
-        assert_eq!(fixed(0x40), [0; 3]);
-        write().insert(0x40, (1, [1, 2, 32]));
-        assert_eq!(fixed(0x40), [1, 2, 32]);
+        let of = |amds| read().get(&(0x40, amds)).map_or([0; 3], |(_, dimensions)| *dimensions);
+        add(1, false, &[0x40, 0x50], [[1, 2, 32], [0; 3]].into_iter());
+        // The same kernel for another maker's GPUs.
+        add(2, true, &[0x40, 0x50], [[1, 2, 64], [0; 3]].into_iter());
+        assert_eq!((of(false), of(true)), ([1, 2, 32], [1, 2, 64]));
         remove(1);
-        assert_eq!(fixed(0x40), [0; 3]);
+        assert_eq!((of(false), of(true)), ([0; 3], [1, 2, 64]));
+        remove(2);
+        assert_eq!(of(true), [0; 3]);
     }
 }

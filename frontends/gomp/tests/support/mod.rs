@@ -34,6 +34,12 @@ impl Program {
         Self::built(name, &[&target, flags].concat())
     }
 
+    /// As [`new`](Self::new), for NVIDIA's and for AMD's GPUs.
+    pub fn for_both(name: &str, flags: &[&str]) -> Self {
+        let targets = ["-foffload=nvptx-none,amdgcn-amdhsa", "-foffload-options=amdgcn-amdhsa=-march=gfx906"];
+        Self::built(name, &[&targets, flags].concat())
+    }
+
     fn built(name: &str, flags: &[&str]) -> Self {
         let folder = Folder::new();
         let openacc = name.starts_with("openacc/") || name.contains("_acc.");

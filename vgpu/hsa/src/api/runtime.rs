@@ -6,13 +6,14 @@ use super::entry::{Call, entry};
 use crate::abi::{Out, Result, Status};
 use crate::objects::process::opened;
 use crate::objects::process::report::report;
-use crate::objects::process::state;
+use crate::objects::process::{state, trace};
 use crate::objects::{agent, fault, memory, program, queue, signal, transfer};
 
 /// Starts the runtime, or counts that it is used once more.
 #[entry(before_init)]
 fn hsa_init(_: &Call) -> Result {
     state::initialise(|| {
+        trace::start();
         agent::start();
         signal::start();
         queue::start();

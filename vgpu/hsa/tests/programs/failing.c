@@ -41,6 +41,30 @@ static void fails(const char *name, const void *arguments, size_t size, hsa_stat
   OK(hsa_signal_destroy(telling));
 }
 
+static hsa_signal_t awaited;
+
+static void waits(hsa_status_t status, hsa_queue_t *queue, void *data) {
+  CHECK(hsa_signal_wait_scacquire(awaited, LT, 1, UINT64_MAX, 0) == 0);
+  hsa_signal_store_screlease(telling, 0);
+}
+
+// A callback that waits for those who wait for the kernel, as that of libgomp's plugin.
+static void waiting_callback(void) {
+  hsa_queue_t *queue;
+  OK(hsa_queue_create(gpu, 64, 0, waits, NULL, 0, 0, &queue));
+  telling = new_signal(1);
+  awaited = new_signal(1);
+  int **block = arguments_memory(64);
+  *block = NULL;
+  hsa_kernel_dispatch_packet_t packet = kernel(code[0], "wild", 128, block, awaited);
+  submit(queue, &packet);
+  wait_for(telling);
+  OK(hsa_queue_destroy(queue));
+  OK(hsa_memory_free(block));
+  OK(hsa_signal_destroy(awaited));
+  OK(hsa_signal_destroy(telling));
+}
+
 static void endless(int how) {
   hsa_queue_t *queue;
   OK(hsa_queue_create(gpu, 64, 0, callback, &told, 0, 0, &queue));
@@ -83,6 +107,7 @@ int main(void) {
   fails("wild", &wild, sizeof wild, MEMORY_FAULT);
   fails("trap", &memory, sizeof memory, EXCEPTION);
   CHECK(events == 3);
+  waiting_callback();
   for (int how = 0; how < 3; ++how) endless(how);
   // Another queue works as ever.
   hsa_queue_t *queue;

@@ -12,8 +12,8 @@ static hsa_status_t visit(hsa_agent_t agent, void *data) {
 }
 
 int main(void) {
-  void *taken = mmap((void *)(1ull << 45), 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  CHECK(taken == (void *)(1ull << 45));
+  void *taken = mmap((void *)(40ull << 40), 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  CHECK(taken == (void *)(40ull << 40));
   OK(hsa_init());
   OK(hsa_iterate_agents(visit, NULL));
   CHECK(count == 1);

@@ -45,7 +45,7 @@ impl Side {
 
     /// Host memory, or device memory that a program names as if it were.
     #[must_use]
-    pub const fn host(address: u64) -> Self {
+    pub fn host(address: u64) -> Self {
         Self::boxed(address, is_device_address(address), 0, 0)
     }
 

@@ -33,7 +33,7 @@ static AGENTS: OnceLock<Agents> = OnceLock::new();
 pub fn start() {
     AGENTS.get_or_init(|| {
         let config = Arc::new(Config::from_environment());
-        let space = match Space::get() {
+        let space = match Space::of_amd() {
             Ok(space) => Some(space),
             Err(error) => {
                 report!("there is no virtual AMD GPU: {error}");

@@ -1,7 +1,8 @@
-//! What the process has one of: settings, messages, clocks, the count of initialisations, who is told of them.
+//! What the process has one of: settings, messages, clocks, the count of initialisations, who is told of them, the trace.
 
 pub mod clock;
 pub mod config;
 pub mod opened;
 pub mod report;
 pub mod state;
+pub mod trace;

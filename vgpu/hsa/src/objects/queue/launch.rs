@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch};
+use gangway_trace::Shape;
 
 use super::Queue;
 use super::scratch::Private;
@@ -12,6 +13,7 @@ use crate::abi::packet::Packet;
 use crate::objects::agent::{self, Agent};
 use crate::objects::fault;
 use crate::objects::process::report::report;
+use crate::objects::process::trace;
 use crate::objects::program::kernel;
 
 /// Why a packet has failed.
@@ -98,7 +100,10 @@ pub(super) fn run(
         dispatch_id: index,
         scratch: private.scratch(),
     };
-    Job::new(queue, agent, space, dispatch).run().map_err(|found| {
+    let shape = || Shape { grid: launched.groups(), block: launched.workgroup.map(u32::from) };
+    let job = Job::new(queue, agent, space, dispatch);
+    let outcome = trace::kernel(agent.device().unwrap_or_default(), &kernel.name, shape, || job.run());
+    outcome.map_err(|found| {
         if found.kind == FaultKind::Stopped {
             return Failure::STOP;
         }

@@ -4,9 +4,10 @@
 //! one allows. Fences are between all of them: the host's memory order is that of the system scope.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use super::launch::{self, Failure};
 use super::{Queue, State};
@@ -163,8 +164,12 @@ impl Queue {
         let (active, inactive) = (State::Active as u8, State::Inactive as u8);
         let _ = self.state.compare_exchange(active, inactive, Ordering::AcqRel, Ordering::Relaxed);
         let told = failure.tell();
+        let completion = Handle(packet.completion());
         match self.callback {
-            Some(callback) => callback(failure.status(), Opaque::from_address(self.address()), self.data),
+            Some(callback) => {
+                let _patience = Patience::begin(completion);
+                callback(failure.status(), Opaque::from_address(self.address()), self.data);
+            }
             // As with ROCm: a memory fault that nobody wants to know of ends the process.
             None if failure.is_memory_fault() && !told => {
                 report!("nobody handles the memory fault: the program is ended");
@@ -173,8 +178,44 @@ impl Queue {
             None => {}
         }
         // Only now, or whoever waits would go on as if all were well while the others are still being told.
-        if let Ok(Some(signal)) = Signal::optional(Handle(packet.completion())) {
-            signal.change(|value| value.store(-1, Ordering::SeqCst));
-        }
+        set(completion, -1);
+    }
+}
+
+/// Tells whoever waits for a packet, if the program has not destroyed its signal meanwhile.
+fn set(completion: Handle, value: i64) {
+    if let Ok(Some(signal)) = Signal::optional(completion) {
+        signal.change(|place| place.store(value, Ordering::SeqCst));
+    }
+}
+
+/// How long those who wait for a packet that has failed wait for the end of the queue's callback.
+const LONGEST_CALLBACK: Duration = Duration::from_secs(1);
+
+/// A callback is under way. It may itself wait for those who wait for the packet, as that of libgomp's plugin does, which ends
+/// the program: when it takes long they go on. They look for 0, and nothing else.
+struct Patience(Arc<(Mutex<bool>, Condvar)>);
+
+impl Patience {
+    fn begin(completion: Handle) -> Option<Self> {
+        let done = Arc::new((Mutex::new(false), Condvar::new()));
+        let its = Arc::clone(&done);
+        let thread = thread::Builder::new().name("gangway-hsa-fail".to_owned());
+        let wait = move || {
+            let (done, changed) = &*its;
+            let done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = changed.wait_timeout_while(done, LONGEST_CALLBACK, |done| !*done);
+            if !*waited.unwrap_or_else(PoisonError::into_inner).0 {
+                set(completion, 0);
+            }
+        };
+        thread.spawn(wait).ok().map(|_| Self(done))
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
     }
 }

@@ -1,24 +1,16 @@
-//! The virtual GPU as `gangway info` shows it.
-//!
-//! Asks the library that programs get, through the same calls, in the same environment:
-//! what is shown is what they see.
-#![allow(unsafe_code)]
+//! The virtual NVIDIA GPU, asked through the CUDA driver API.
 
 use std::ffi::{CStr, c_char, c_int};
 
 use libloading::Library;
 
+use super::{Device, Result};
 use crate::library;
 
 /// `CUdevice_attribute` (CUDA driver API, "Device Management").
 const MULTIPROCESSORS: c_int = 16;
 const CAPABILITY_MAJOR: c_int = 75;
 const CAPABILITY_MINOR: c_int = 76;
-
-type Result<T> = std::result::Result<T, String>;
-
-/// A device and what there is to say of it, or why it cannot be used.
-pub type Device = Result<Vec<(String, String)>>;
 
 /// The devices of the virtual GPU, or why there are none.
 pub fn devices() -> Result<Vec<Device>> {

@@ -1,0 +1,47 @@
+//! What is recorded of the devices' work: a trace of kernels in the file that `GANGWAY_VGPU_TRACE` names.
+//!
+//! It is of the devices alone, also under Gangway's own runtime, whose report and trace are its own. Where
+//! nothing is asked for a kernel costs one load.
+
+use std::path::PathBuf;
+
+use gangway_settings::file_variable;
+use gangway_trace::{Kind, Request, Shape, Span};
+
+use super::report::report;
+
+/// Begins, if the environment says so; once in a process.
+pub fn start() {
+    let Some(file) = file_variable("GANGWAY_VGPU_TRACE").filter(|file| !file.is_empty() && file != "0")
+    else {
+        return;
+    };
+    if file == "1" {
+        report!("GANGWAY_VGPU_TRACE=1: calls of HSA are not counted; a name of a file gives a trace");
+        return;
+    }
+    gangway_trace::find_library_of_endings();
+    // SAFETY: `at_exit` is a function without parameters that may run at any exit.
+    unsafe { libc::atexit(at_exit) };
+    gangway_trace::at_end(gangway_trace::finish);
+    gangway_trace::start(Request { traces: vec![PathBuf::from(file)], ..Request::default() });
+}
+
+extern "C" fn at_exit() {
+    gangway_trace::finish();
+}
+
+/// Runs a kernel on a device, and notes it.
+#[inline]
+pub fn kernel<T>(device: u32, name: &str, shape: impl FnOnce() -> Shape, run: impl FnOnce() -> T) -> T {
+    if !gangway_trace::enabled() {
+        return run();
+    }
+    let begun =
+        Span { shape: Some(shape()), ..Span::new(Kind::Kernel, device as i32, name, gangway_trace::now()) };
+    let running = gangway_trace::begin(&begun);
+    let outcome = run();
+    drop(running);
+    gangway_trace::record(&Span { end: gangway_trace::now(), ..begun });
+    outcome
+}
