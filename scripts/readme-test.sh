@@ -32,6 +32,21 @@ cd "$root"
 export PATH="$top/build/stage/bin:$PATH"
 unset LD_LIBRARY_PATH LD_PRELOAD
 
+# One shell, as when it is pasted; -e and -x tell which line fails.
+in_shell() { "$@" bash -euo pipefail -c "$block" </dev/null; }
+
+# What makes code for AMD's GPUs runs as if GCC's compiler for them were installed, where it is not.
+run_block() {
+  if [[ $block == *-foffload=amdgcn* && ! -d /usr/lib/gcc/x86_64-linux-gnu/12/accel/amdgcn-amdhsa ]]; then
+    local status=0
+    in_shell "$top/scripts/amdgcn.sh" || status=$?
+    [ "$status" = 77 ] && echo "readme: not run, GCC's compiler for AMD's GPUs cannot be had here"
+    [ "$status" = 0 ] || [ "$status" = 77 ]
+  else
+    in_shell env
+  fi
+}
+
 # The blocks, with a line of dashes behind each.
 blocks=$(awk '/^```sh$/ { inside = 1; next } /^```$/ { if (inside) print "----"; inside = 0 } inside' README.md)
 block='' passed=0 number=0
@@ -47,8 +62,7 @@ while IFS= read -r line; do
   number=$((number + 1))
   if [ -n "${block//[[:space:]]/}" ]; then
     printf '=== block %d\n%s' "$number" "$block"
-    # One shell, as when it is pasted; -e and -x tell which line fails.
-    bash -euo pipefail -c "$block" </dev/null || { echo "readme: block $number failed" >&2; exit 1; }
+    run_block || { echo "readme: block $number failed" >&2; exit 1; }
     passed=$((passed + 1))
   fi
   block=
