@@ -45,7 +45,9 @@
 //! | [`start`] | start and end of a kernel |
 
 #![cfg_attr(not(test), no_std)]
-#![cfg_attr(gpu, feature(asm_experimental_arch, link_llvm_intrinsics))]
+#![cfg_attr(gpu, feature(link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "amdgpu", feature(linkage))]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![allow(internal_features)]
 
 // How a function is packed, which the build reads off its section:
