@@ -22,7 +22,7 @@ shared! {
 /// Whole warps meet at a barrier of the hardware, if it has one for a part of a block, and others at one in memory.
 #[inline(always)]
 fn have_a_barrier(size: u32) -> bool {
-    target::PARTS_HAVE_BARRIERS && size.is_multiple_of(target::warp_size())
+    target::PARTS_HAVE_BARRIERS && target::lane_of(size) == 0
 }
 
 /// Whether the hardware has no barrier for a team of that size: it counts warps.

@@ -2,7 +2,7 @@
 
 use super::callbacks::Reduction;
 use super::warp;
-use crate::target::warp_size;
+use crate::target::{lane_of, warp_of, warp_size};
 
 /// Combines the lists of a team's `threads` threads, all of which call it. Thread 0 gets the result.
 ///
@@ -11,13 +11,13 @@ use crate::target::warp_size;
 /// of the copy function wait for.
 #[inline(always)]
 pub unsafe fn reduce(reduction: &Reduction, thread: u32, threads: u32) -> bool {
-    let (warp, lane) = (thread / warp_size(), thread % warp_size());
+    let (warp, lane) = (warp_of(thread), lane_of(thread));
     // The first test costs nothing where the number of threads is known.
-    let here = if threads.is_multiple_of(warp_size()) { warp_size() } else { (threads - warp * warp_size()).min(warp_size()) };
+    let here = if lane_of(threads) == 0 { warp_size() } else { (threads - warp * warp_size()).min(warp_size()) };
     // SAFETY: the caller's promise covers this warp.
     unsafe { within_warp(reduction, lane, here) };
     if threads > warp_size() {
-        let warps = threads.div_ceil(warp_size());
+        let warps = warp_of(threads + warp_size() - 1);
         // SAFETY: the caller vouches for the function; all threads that its barriers count call it.
         unsafe { (reduction.copy)(reduction.list, warps as i32) };
         if warp == 0 {

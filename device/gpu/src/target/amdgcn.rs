@@ -90,6 +90,15 @@ pub fn warp_size() -> u32 {
     intrinsic::wavefrontsize()
 }
 
+/// The warp of a thread of the block, and how many whole warps so many threads are. By a shift, as LLVM does not
+/// know that the size is a power of two; of a division in 16 bits, which it would make of it, it cannot make code
+/// without optimisation.
+#[must_use]
+#[inline(always)]
+pub fn warp_of(thread: u32) -> u32 {
+    thread >> (5 + (warp_size() >> 6))
+}
+
 /// The thread's number in its block, along x: OpenMP's blocks have one dimension.
 #[must_use]
 #[inline(always)]

@@ -21,6 +21,7 @@ macro_rules! answers {
 
 answers! {
     warp_size() -> u32 = 32;
+    warp_of(thread: u32) -> u32 = thread / warp_size();
     thread_id() -> u32 = 0;
     threads_in_block() -> u32 = 1;
     block_id() -> u32 = 0;

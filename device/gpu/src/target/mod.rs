@@ -30,6 +30,13 @@ pub enum Axis {
     Z,
 }
 
+/// The lane of a thread of the block, and how many threads more than whole warps so many are.
+#[must_use]
+#[inline(always)]
+pub fn lane_of(thread: u32) -> u32 {
+    thread & (warp_size() - 1)
+}
+
 /// Whether grid and blocks extend along x alone.
 #[must_use]
 pub fn has_one_dimension() -> bool {

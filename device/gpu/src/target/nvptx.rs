@@ -88,6 +88,13 @@ pub const fn warp_size() -> u32 {
     WARP
 }
 
+/// The warp of a thread of the block, and how many whole warps so many threads are.
+#[must_use]
+#[inline(always)]
+pub const fn warp_of(thread: u32) -> u32 {
+    thread / WARP
+}
+
 /// The thread's number in its block, along x: OpenMP's blocks have one dimension.
 #[must_use]
 #[inline(always)]
