@@ -13,6 +13,7 @@
 //!
 //! Steps 2 to 5 are left out when the member is newer than what cargo built and than this program.
 
+mod complex;
 mod fortran;
 mod ir;
 mod libdevice;
@@ -99,6 +100,12 @@ fn stage_archive(root: &Path, library: &Path, gpu: &Gpu) -> Result<PathBuf> {
             translate(&built, name, gpu.kind, &folder, &member)?;
         }
         members.push(member);
+    }
+    if gpu.kind == ir::Kind::Amdgcn {
+        let source = folder.join("complex.ll");
+        tree::write(&source, complex::text())?;
+        members.push(folder.join("gangway_gpu_complex.bc"));
+        checked(tool("llvm-as").arg("-o").arg(&members[members.len() - 1]).arg(&source))?;
     }
     if archive.is_file() {
         fs::remove_file(&archive)?;
