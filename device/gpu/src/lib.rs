@@ -66,6 +66,8 @@ pub mod debug;
 pub mod device;
 pub mod device_heap;
 pub mod dispatch;
+// Lanes of a wave of AMD's cannot wait for each other: what needs it does not link there.
+#[cfg(not(target_arch = "amdgpu"))]
 pub mod doacross;
 pub mod environment;
 pub mod error;

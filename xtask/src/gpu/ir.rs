@@ -267,7 +267,13 @@ fn make_volatile(line: &str) -> String {
 /// go. Hiding where a pointer comes from is two conversions, which fold as soon as the pointer is a
 /// constant.
 fn expand_stand_ins(line: &str, kind: Kind) -> Option<String> {
-    // A stack has an address space of its own on AMD's GPUs.
+    // AMD's GPUs have no stack that grows: LLVM says how much a kernel needs, and denies recursions where it sees them.
+    // A call that it does not see through has it ask the host for more.
+    let opaque = match kind {
+        Kind::Nvptx => "  %N = ptrtoint ptr %A to i64\n  %R = inttoptr i64 %N to ptr",
+        Kind::Amdgcn => "  %R = call ptr asm \"\", \"=v,0\"(ptr %A)",
+    };
+    // A stack has an address space of its own there.
     let low_byte = match kind {
         Kind::Nvptx => "  %N = alloca i16, align 2\n  store i16 %A, ptr %N, align 2\n  %R = load i8, ptr %N, align 2",
         Kind::Amdgcn => {
@@ -276,7 +282,7 @@ fn expand_stand_ins(line: &str, kind: Kind) -> Option<String> {
         }
     };
     for (name, expansion) in [
-        (OPAQUE, "  %N = ptrtoint ptr %A to i64\n  %R = inttoptr i64 %N to ptr"),
+        (OPAQUE, opaque),
         (LOW_BYTE, low_byte),
     ] {
         let Some(at) = line.find(name) else { continue };

@@ -13,7 +13,8 @@ use crate::target::{lane_of, warp_of, warp_size};
 pub unsafe fn reduce(reduction: &Reduction, thread: u32, threads: u32) -> bool {
     let (warp, lane) = (warp_of(thread), lane_of(thread));
     // The first test costs nothing where the number of threads is known.
-    let here = if lane_of(threads) == 0 { warp_size() } else { (threads - warp * warp_size()).min(warp_size()) };
+    let here =
+        if lane_of(threads) == 0 { warp_size() } else { (threads - warp * warp_size()).min(warp_size()) };
     // SAFETY: the caller's promise covers this warp.
     unsafe { within_warp(reduction, lane, here) };
     if threads > warp_size() {

@@ -210,6 +210,34 @@ pub fn shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 {
     shuffle(mask, value, if is_inside { own + delta } else { own })
 }
 
+/// Has the lanes that run together do something one behind the other. All of them go through all turns: none
+/// waits behind the loop for those that have still to come.
+#[inline(always)]
+pub fn in_turn<R>(act: impl FnOnce() -> R) -> R {
+    let own = lane();
+    let (mut act, mut result) = (Some(act), None);
+    let mut waiting = active_lanes();
+    while waiting != 0 {
+        if own == waiting.trailing_zeros() {
+            result = act.take().map(|act| act());
+        }
+        waiting &= waiting - 1;
+    }
+    result.unwrap_or_else(|| trap())
+}
+
+/// Whether one lane would wait for another of its wave that holds the lock at that address, for ever.
+#[must_use]
+#[inline(always)]
+pub fn would_wait_for_ever(address: usize) -> bool {
+    let lanes = active_lanes();
+    let first = lanes.trailing_zeros();
+    let half = |number: usize| shuffle(lanes, number as u32, first) == number as u32;
+    let is_the_same = half(address) & half(address >> 32);
+    let alike = ballot(lanes, is_the_same);
+    alike & (alike - 1) != 0
+}
+
 /// Waits for all threads of the block, whose warps call it as a whole.
 #[inline(always)]
 pub fn barrier_aligned() {

@@ -21,6 +21,7 @@ macro_rules! answers {
 
 answers! {
     warp_size() -> u32 = 32;
+    would_wait_for_ever(address: usize) -> bool = false;
     warp_of(thread: u32) -> u32 = thread / warp_size();
     thread_id() -> u32 = 0;
     threads_in_block() -> u32 = 1;
@@ -63,6 +64,10 @@ does_nothing! {
     fence_system();
     sleep(nanoseconds: u32);
     exit_if(condition: bool);
+}
+
+pub fn in_turn<R>(act: impl FnOnce() -> R) -> R {
+    act()
 }
 
 /// Ends the test.

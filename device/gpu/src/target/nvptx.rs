@@ -210,6 +210,19 @@ pub fn shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 {
     intrinsic::shuffle_down(mask, value, delta, ((WARP - width) << 8) | 0x1f)
 }
 
+/// Lanes wait for each other: none needs a turn.
+#[inline(always)]
+pub fn in_turn<R>(act: impl FnOnce() -> R) -> R {
+    act()
+}
+
+/// Whether one lane would wait for another of its warp that holds the lock at that address, for ever.
+#[must_use]
+#[inline(always)]
+pub const fn would_wait_for_ever(_: usize) -> bool {
+    false
+}
+
 /// Waits for all threads of the block, whose warps call it as a whole.
 #[inline(always)]
 pub fn barrier_aligned() {

@@ -335,7 +335,14 @@ pub unsafe extern "C" fn __assert_fail(
 ) -> ! {
     // SAFETY: the format takes these arguments.
     unsafe {
-        fprintf(standard_error(), c"%s:%d: %s: Assertion `%s' failed.\n".as_ptr(), file, line, function, message);
+        fprintf(
+            standard_error(),
+            c"%s:%d: %s: Assertion `%s' failed.\n".as_ptr(),
+            file,
+            line,
+            function,
+            message,
+        );
     }
     device::trap()
 }
