@@ -55,6 +55,10 @@ conformance-checks: bootstrap-test build ## Run all right programs under `gangwa
 	GANGWAY_TWINS_SEEDS=0..100 cargo test -p gangway-twins --test random
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu --check numba cudarc
 
+.PHONY: amdgcn
+amdgcn: bootstrap-test ## Run GCC's programs for AMD's GPUs on the virtual one, under the stock libgomp; downloads GCC's packages (needs root)
+	scripts/amdgcn.sh cargo test -p gangway-hsa-driver --test programs -- offload
+
 .PHONY: clients
 clients: bootstrap-test build ## Run numba-cuda, cudarc, Taichi and Triton programs on the virtual GPU; downloads them once
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu

@@ -38,6 +38,13 @@ static inline void require_near(double found, double expected, double tolerance)
   }
 }
 
+/* Time of the processor that the process has taken so far. */
+static inline double whole_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
 /* The most memory that the process has had. */
 static inline void print_peak(void) {
   FILE *status = fopen("/proc/self/status", "r");
@@ -63,6 +70,7 @@ int main(void) {
   leave();
   check();
   print_samples(samples, PASSES);
+  printf("whole_ns %.3f\n", whole_ns());
   print_peak();
   return 0;
 }

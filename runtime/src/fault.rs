@@ -64,7 +64,11 @@ impl Mapped {
 /// The lines about an access, and what to do. `near` is what the driver says of its address.
 fn describe(access: &Access, near: &str, mapped: &[Mapped]) -> (Vec<String>, Option<&'static str>) {
     let Access { address, size, write, foreign, unified } = *access;
-    let what = format!("{} of {size} bytes at {address:#x}", if write { "write" } else { "read" });
+    let what = match (size, write) {
+        (0, _) => format!("access at {address:#x}"),
+        (_, true) => format!("write of {size} bytes at {address:#x}"),
+        (_, false) => format!("read of {size} bytes at {address:#x}"),
+    };
     let plainly = || vec![if near.is_empty() { what.clone() } else { format!("{what}: {near}") }];
     if foreign && unified && address >= NULL_ZONE {
         return (

@@ -10,8 +10,9 @@ pub use gangway_external::{ExternalBackend, discover, discover_in};
 type Maker = fn() -> Box<dyn Backend>;
 
 /// The list, in the order in which the stock library numbers devices.
-const MAKERS: [(&str, Maker); 2] = [
+const MAKERS: [(&str, Maker); 3] = [
     ("cuda", || Box::new(gangway_cuda::CudaBackend::new())),
+    ("hsa", || Box::new(gangway_hsa::HsaBackend::new())),
     ("cpu", || Box::new(gangway_cpu::CpuBackend::new())),
 ];
 

@@ -112,7 +112,7 @@ impl fmt::Display for FaultReport {
 pub struct Access {
     /// The first byte that it cannot use.
     pub address: usize,
-    /// Bytes of the access.
+    /// Bytes of the access; 0 if the driver does not tell that, nor whether it was to write.
     pub size: usize,
     /// It was to write.
     pub write: bool,

@@ -120,8 +120,7 @@ impl Config {
 /// `1048576`, `8M`, `64 MiB`, `2g`, `1.5GiB` in bytes; units are powers of 1024, as in
 /// `GANGWAY_VGPU_MEMORY`.
 fn parse_bytes(text: &str) -> Option<usize> {
-    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
-    usize::try_from(bytes).ok()
+    usize::try_from(gangway_settings::size(text)?).ok()
 }
 
 #[cfg(test)]

@@ -47,5 +47,5 @@ pub(crate) fn connect(virtual_gpu: VirtualGpu, service: HostCallService) {
         // SAFETY: leaked below.
         unsafe { &*service.cast::<HostCallService>() }.ring();
     }
-    (virtual_gpu.when_warps_wait)(ring, Box::into_raw(Box::new(service)).cast());
+    virtual_gpu.when_warps_wait(ring, Box::into_raw(Box::new(service)).cast());
 }

@@ -104,8 +104,7 @@ fn parse_positive(text: &str) -> Option<NonZeroU32> {
 }
 
 fn parse_bytes(text: &str) -> Option<usize> {
-    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
-    usize::try_from(bytes).ok()
+    usize::try_from(gangway_settings::size(text)?).ok()
 }
 
 fn parse_switch(text: &str) -> Option<bool> {

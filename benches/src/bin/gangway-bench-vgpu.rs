@@ -183,6 +183,7 @@ fn below(table: &str, rounds: usize) -> String {
            seven times and, when OpenMP's threads have gone to sleep, the other seven times; the best time of\n  \
            each counts, and the figures are medians of {rounds} processes.\n\
          - Results are compared in every process.\n\
+         - What `GANGWAY_VGPU_TIER=llvm` changes is in [benchmarks-vgpu-llvm.md](benchmarks-vgpu-llvm.md).\n\
          - A GCC program's first launch is the life of a whole process: start of the program,\n  \
            loading and linking its image, one `target` region, exit.\n",
     )

@@ -14,6 +14,8 @@ const MIC_IMAGES: &str = ".gnu.offload_images";
 const BYTECODE: &str = ".gnu.offload_lto_";
 /// PTX modules of one program; GCC links libgomp's and libc's one by one.
 const PART_LIMIT: u64 = 1 << 14;
+/// Bytes of the record of code for AMD, the shorter one, which may stand at the end of its section.
+const GCN_RECORD: u64 = 32;
 const NAME_LIMIT: u64 = 1 << 20;
 
 /// The device code of one accelerator.
@@ -55,7 +57,7 @@ impl Target {
 
     /// Whether Gangway's front end for GCC's programs registers such images.
     pub const fn is_registered(self) -> bool {
-        matches!(self, Self::Nvptx)
+        matches!(self, Self::Nvptx | Self::Gcn)
     }
 }
 
@@ -133,7 +135,7 @@ fn function_name(section: &str) -> Option<&str> {
 fn registered<'a>(host: &Host<'a>, number: usize, found: &mut Vec<Found<'a>>) -> Result<()> {
     let section = &host.sections[number];
     let end = section.data.len() as u64;
-    for at in (0..end.saturating_sub(39)).step_by(8) {
+    for at in (0..end.saturating_sub(GCN_RECORD - 1)).step_by(8) {
         let record = match host.pointer(number, at)? {
             pointer @ Pointer::Inside { .. } => {
                 nvptx(host, number, at, pointer).or_else(|| gcn(host, number, at, pointer))

@@ -19,6 +19,7 @@
 //! | `elf` | the ELF header of a device image |
 //! | [`fatbin`] | CUDA's fat binaries |
 //! | [`offload_binary`] | LLVM's offload binaries |
+//! | [`gcn_object`] | a code object of GCC's with what its program says of it |
 //! | [`ptx`] | PTX text |
 //! | [`ptx_objects`] | several PTX texts in one piece |
 //! | `recognise` | what an image is |
@@ -43,6 +44,7 @@ pub mod entry;
 mod error;
 pub mod fatbin;
 mod gcc;
+pub mod gcn_object;
 mod host;
 pub mod offload_binary;
 pub mod ptx;

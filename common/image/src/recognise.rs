@@ -8,7 +8,7 @@ use std::fmt;
 use crate::bytes::Bytes;
 use crate::elf::Elf;
 use crate::error::{Error, Result};
-use crate::{fatbin, offload_binary, ptx, ptx_objects};
+use crate::{fatbin, gcn_object, offload_binary, ptx, ptx_objects};
 
 /// A kind of device image, with what its header tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum ImageKind<'a> {
     PtxObjects {
         count: u64,
     },
+    /// A code object of GCC's for AMD's GPUs, as a front end joins it with what the program says of it.
+    GcnObject(Elf),
     /// LLVM's container, for which the runtime is normally given the content.
     OffloadBinary,
     /// clang's older bundle of images.
@@ -60,6 +62,9 @@ pub fn recognise(bytes: &[u8]) -> Result<ImageKind<'_>> {
         }
         _ if ptx_objects::is_ptx_objects(bytes) => {
             ptx_objects::count(bytes).map(|count| ImageKind::PtxObjects { count })
+        }
+        _ if gcn_object::is_gcn_object(bytes) => {
+            Elf::parse(gcn_object::parts(bytes)?.code).map(ImageKind::GcnObject)
         }
         _ => match ptx::Header::parse(bytes)? {
             Some(header) => Ok(ImageKind::Ptx(header)),
@@ -106,6 +111,7 @@ impl ImageKind<'_> {
             ImageKind::SpirV { .. } => "spirv",
             ImageKind::CudaFatBinary => "cuda-fatbin",
             ImageKind::PtxObjects { .. } => "ptx-objects",
+            ImageKind::GcnObject(_) => "gcn-object",
             ImageKind::OffloadBinary => "offload-binary",
             ImageKind::ClangBundle { .. } => "clang-bundle",
         }
@@ -114,7 +120,7 @@ impl ImageKind<'_> {
     /// The processor that the image itself names, if it does.
     pub fn processor(&self) -> Option<String> {
         match self {
-            ImageKind::Elf(elf) => elf.processor(),
+            ImageKind::Elf(elf) | ImageKind::GcnObject(elf) => elf.processor(),
             ImageKind::Ptx(header) => Some(header.target.to_owned()),
             _ => None,
         }
@@ -124,7 +130,9 @@ impl ImageKind<'_> {
 impl fmt::Display for ImageKind<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ImageKind::Elf(elf) => write!(out, "ELF {} for {}", elf.file_type, elf.machine),
+            ImageKind::Elf(elf) | ImageKind::GcnObject(elf) => {
+                write!(out, "ELF {} for {}", elf.file_type, elf.machine)
+            }
             ImageKind::Ptx(header) => write!(out, "PTX {}.{}", header.version.0, header.version.1),
             ImageKind::Bitcode => out.write_str("LLVM bitcode"),
             ImageKind::SpirV { major, minor } => write!(out, "SPIR-V {major}.{minor}"),

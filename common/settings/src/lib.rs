@@ -6,6 +6,8 @@
 
 mod privileges;
 mod reader;
+mod size;
 
 pub use privileges::{file_variable, is_privileged};
 pub use reader::Reader;
+pub use size::{default_device_size, device_size, host_memory, size};

@@ -4,19 +4,45 @@
 //! `--check=race` have it done, calls a function before each access. What the C library does,
 //! `libgangway-host-access.so` tells (`tools/host-access`), which `gangway run` has loaded.
 //!
-//! Most accesses are to pages that no check wants to hear of. A table of bits says so, by the low bits of a page's
-//! number.
+//! Most accesses are to memory that no check wants to hear of. Tables of bits say so, by the low bits of a page's number,
+//! and by lines where a page has something else, too.
 
 use crate::caller;
+use crate::errno::Errno;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
-const PAGES: usize = 1 << 16;
+/// What is told apart where a page has something else besides.
+const LINE: usize = 64;
 
-/// Pages that a check wants to hear of.
-static WATCHED: [AtomicU64; PAGES / 64] = [const { AtomicU64::new(0) }; PAGES / 64];
+/// Bits for pieces of memory, by the low bits of their numbers.
+struct Bits([AtomicU64; BITS / 64]);
+
+/// Pages of 4 GiB, or lines of 64 MiB, are told apart.
+const BITS: usize = 1 << 20;
+
+impl Bits {
+    const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; BITS / 64])
+    }
+
+    fn set(&self, number: usize) {
+        self.0[number % BITS / 64].fetch_or(1 << (number % 64), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn has(&self, number: usize) -> bool {
+        self.0[number % BITS / 64].load(Ordering::Relaxed) & 1 << (number % 64) != 0
+    }
+}
+
+/// Pages that a check wants to hear of as a whole.
+static WHOLE: Bits = Bits::new();
+/// Pages of which a check wants to hear of some lines.
+static PARTS: Bits = Bits::new();
+static LINES: Bits = Bits::new();
 
 /// So many want to hear of all pages.
 static ALL: AtomicUsize = AtomicUsize::new(0);
@@ -29,29 +55,46 @@ pub trait Consumer: Sync {
     /// Code of the program is about to access memory, at an instruction.
     fn accessed(&self, address: usize, size: usize, writes: bool, code: usize);
 
-    /// The C library is about to do something with memory.
+    /// A library is about to do something with memory.
     fn library(&self, address: usize, size: usize, access: Access);
+
+    /// What was about to read, write or use it has ended.
+    fn library_has_ended(&self, _address: usize, _size: usize) {}
 }
 
-/// What the C library is about to do with memory.
+/// What a library is about to do with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
     Write,
-    /// It is given back.
+    /// It is given back, or something else from now on.
     Free,
+    /// The program protects it in another way.
+    Protect,
+    /// Nobody tells what, nor when it has ended.
+    Open,
+    /// Nobody tells what.
+    Use,
+}
+
+/// What is heard of what the program does by libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    All,
+    /// `gangway run` has not started the program.
+    Nothing,
+    /// Not all memory that is given back: the program has a `free` of its own.
+    NotFree,
 }
 
 static CONSUMERS: [OnceLock<&'static dyn Consumer>; 2] = [const { OnceLock::new() }; 2];
 
 /// Has a check hear of accesses from now on.
-pub fn tell(consumer: &'static dyn Consumer) {
-    let is_first = CONSUMERS[0].get().is_none();
+pub fn tell(consumer: &'static dyn Consumer) -> Heard {
+    static HEARD: OnceLock<Heard> = OnceLock::new();
     let added = CONSUMERS.iter().any(|slot| slot.set(consumer).is_ok());
     assert!(added, "there is room for each check");
-    if is_first {
-        listen();
-    }
+    *HEARD.get_or_init(listen)
 }
 
 fn consumers() -> impl Iterator<Item = &'static dyn Consumer> {
@@ -63,16 +106,24 @@ pub fn are_told() -> bool {
     TOLD.load(Ordering::Relaxed)
 }
 
-/// The table of pages, for those who set bits by themselves.
+/// The table of whole pages, for those who set bits by themselves.
 pub fn pages() -> &'static [AtomicU64] {
-    &WATCHED
+    &WHOLE.0
 }
 
 /// Has accesses to a range looked at.
 pub fn watch(address: usize, size: usize) {
-    let (first, last) = (address / PAGE, address.saturating_add(size.max(1) - 1) / PAGE);
-    for page in first..=last.min(first + PAGES) {
-        WATCHED[page % PAGES / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+    let end = address.saturating_add(size.max(1));
+    let pages = address / PAGE..=(end - 1) / PAGE;
+    for page in pages.take(BITS) {
+        let begin = page * PAGE;
+        if address <= begin && begin + PAGE <= end {
+            WHOLE.set(page);
+            continue;
+        }
+        PARTS.set(page);
+        let lines = address.max(begin) / LINE..=(end.min(begin + PAGE) - 1) / LINE;
+        lines.for_each(|line| LINES.set(line));
     }
 }
 
@@ -85,17 +136,19 @@ pub fn watch_all(is: bool) {
     };
 }
 
-/// Whether somebody wants to hear of accesses to an address in particular.
+/// Whether somebody wants to hear of the whole page that an address is in.
 #[inline]
 #[must_use]
 pub fn is_marked(address: usize) -> bool {
-    let page = address / PAGE;
-    WATCHED[page % PAGES / 64].load(Ordering::Relaxed) & 1 << (page % 64) != 0
+    WHOLE.has(address / PAGE)
 }
 
+/// An access may begin before a range: alignment keeps it within a line then.
 #[inline]
 fn is_watched(address: usize) -> bool {
-    is_marked(address) || ALL.load(Ordering::Relaxed) != 0
+    is_marked(address)
+        || PARTS.has(address / PAGE) && LINES.has(address / LINE)
+        || ALL.load(Ordering::Relaxed) != 0
 }
 
 #[inline]
@@ -140,33 +193,60 @@ callbacks! {
 mod access {
     pub const READ: u32 = 0;
     pub const WRITE: u32 = 1;
-    /// The memory is given back.
     pub const FREE: u32 = 2;
+    pub const PROTECT: u32 = 3;
+    pub const OPEN: u32 = 4;
+    pub const USE: u32 = 5;
 }
 
-type Listener = extern "C" fn(*const c_void, usize, u32);
+/// As the library has it.
+#[repr(C)]
+struct Listener {
+    about: extern "C" fn(*const c_void, usize, u32),
+    done: extern "C" fn(*const c_void, usize),
+}
 
 /// Listens, if the library is in this process: `gangway run` puts it there.
-fn listen() {
+fn listen() -> Heard {
+    static LISTENER: Listener = Listener { about, done };
     // SAFETY: a name with a null behind it.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_listen_to_host_access".as_ptr()) };
-    if !found.is_null() {
-        // SAFETY: the library's function of that name has this type.
-        unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(Listener)>(found)(hear) };
+    let listen = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gangway_listen_to_host_access".as_ptr()) };
+    if listen.is_null() {
+        return Heard::Nothing;
     }
+    // Its first call loads a library.
+    let _ = library_caller();
+    // SAFETY: the library's function of that name has this type.
+    let hears_all = unsafe {
+        std::mem::transmute::<*mut c_void, extern "C" fn(&'static Listener) -> bool>(listen)(&LISTENER)
+    };
+    if hears_all { Heard::All } else { Heard::NotFree }
 }
 
-extern "C" fn hear(address: *const c_void, size: usize, access: u32) {
-    let address = address.addr();
-    // A program may say any number.
-    let size = size.min(usize::MAX - address);
+extern "C" fn about(address: *const c_void, size: usize, access: u32) {
+    let _errno = Errno::keep();
     let access = match access {
         access::READ => Access::Read,
         access::WRITE => Access::Write,
         access::FREE => Access::Free,
+        access::PROTECT => Access::Protect,
+        access::OPEN => Access::Open,
+        access::USE => Access::Use,
         _ => return,
     };
+    let (address, size) = range(address, size);
     consumers().for_each(|consumer| consumer.library(address, size, access));
+}
+
+extern "C" fn done(address: *const c_void, size: usize) {
+    let _errno = Errno::keep();
+    let (address, size) = range(address, size);
+    consumers().for_each(|consumer| consumer.library_has_ended(address, size));
+}
+
+/// A program may say any number.
+fn range(address: *const c_void, size: usize) -> (usize, usize) {
+    (address.addr(), size.min(usize::MAX - address.addr()))
 }
 
 /// Whose a function is.
@@ -248,10 +328,18 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_watched_as_a_whole() {
+    fn what_shares_a_page_with_what_is_watched_is_not_watched() {
         let begin = (1 << 40) + 100 * PAGE + 8;
         assert!(!is_watched(begin));
-        watch(begin, PAGE);
-        assert!(is_watched(begin) && is_watched(begin + PAGE) && !is_watched(begin + 2 * PAGE));
+        watch(begin, 2 * PAGE);
+        let watched = |distance: usize| is_watched(begin - 8 + distance);
+        assert!(
+            watched(8)
+                && watched(PAGE - 1)
+                && watched(PAGE)
+                && watched(2 * PAGE - 1)
+                && watched(2 * PAGE + 7)
+        );
+        assert!(!watched(2 * PAGE + LINE) && !watched(3 * PAGE - 1) && !watched(3 * PAGE));
     }
 }

@@ -44,6 +44,7 @@
 //! | `steps` | the runtime's steps, timed for the two |
 //! | [`information`] | `LIBOMPTARGET_INFO` |
 //! | [`construct`] | a construct: what users are told of it, its run and its completion |
+//! | `errno` | `errno` of the program, kept |
 //! | [`host_accesses`] | what the program's own threads do with memory, for checks |
 //! | [`race_check`] | the same, for devices that look for races (`GANGWAY_CHECK=race`) |
 //! | `map_check` | which side wrote mapped data last (`GANGWAY_CHECK=map`) |
@@ -57,6 +58,7 @@ pub mod construct;
 pub mod devices;
 mod ending;
 pub mod environment;
+mod errno;
 pub mod fork;
 pub mod guard;
 pub mod host;

@@ -92,6 +92,8 @@ impl Consumer for Races {
                     telling(|watcher| watcher.accessed(&access));
                 }
             }
+            // Nothing is known of what is done.
+            Access::Protect | Access::Open | Access::Use => {}
         }
     }
 }

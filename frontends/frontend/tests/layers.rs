@@ -85,7 +85,7 @@ fn the_virtual_gpu_shares_only_the_common_room() {
 fn front_ends_know_no_back_end_by_name() {
     for member in CRATES.concat() {
         let manifest = read(&format!("{member}/Cargo.toml"));
-        for back_end in ["cpu", "cuda", "external"] {
+        for back_end in ["cpu", "cuda", "external", "hsa"] {
             let named = manifest.contains(&format!("gangway-{back_end}"));
             assert!(!named, "{member}: uses the back end `{back_end}`, and not `gangway-backends`");
         }

@@ -158,12 +158,14 @@ pub mod target {
     }
 }
 
-/// The newest form of a registration, and of an image for nvptx. GCC 11 and 12 make registrations
+/// The newest form of a registration, and of images for nvptx and GCN. GCC 11 and 12 make registrations
 /// of form 1, GCC 13 of form 2, GCC 14 to 16 of form 3. The number is that of libgomp's interface
 /// with its plug-ins, too: sessions of launches, which are for GCC 17, raise it to 4, and
 /// registrations are as before.
 pub const VERSION: u32 = 4;
 pub const NVPTX_VERSION: u32 = 1;
+/// GCC 12's. Kernels of GCC 13 and later, whose images are of form 3, take other arguments.
+pub const GCN_VERSION: u32 = 2;
 
 /// The first form with a word before the image that says what the program requires.
 const WITH_REQUIREMENTS: u32 = 2;
@@ -385,6 +387,92 @@ impl PtxImage {
         let names = unsafe { counted(self.variables, self.variable_count) };
         // SAFETY: as above.
         names.iter().map(|&name| unsafe { CStr::from_ptr(name) }).collect()
+    }
+}
+
+/// An image for AMD's GPUs (`target_data` of `mkoffload` for `amdgcn-amdhsa`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct GcnImage {
+    code: *const GcnCode,
+    kernel_count: u32,
+    kernels: *const GcnKernel,
+    variable_count: u32,
+}
+
+const _: () = assert!(size_of::<GcnImage>() == 32);
+
+/// A code object.
+#[repr(C)]
+#[derive(Debug)]
+struct GcnCode {
+    size: usize,
+    bytes: *const u8,
+}
+
+/// A kernel, with OpenACC's launch dimensions, and the registers that it uses.
+#[repr(C)]
+#[derive(Debug)]
+pub struct GcnKernel {
+    name: *const c_char,
+    /// Gangs, workers, vector length; all are 0 for OpenMP.
+    pub dimensions: [i32; 3],
+    _scalar_registers: i32,
+    _vector_registers: i32,
+}
+
+const _: () = assert!(size_of::<GcnKernel>() == 32);
+
+impl GcnKernel {
+    /// Its symbol.
+    ///
+    /// # Safety
+    /// The kernel is of an image in the program.
+    #[must_use]
+    pub unsafe fn name(&self) -> &'static CStr {
+        // SAFETY: the caller's promise.
+        unsafe { CStr::from_ptr(self.name) }
+    }
+}
+
+impl GcnImage {
+    /// The image that a registration passes. Until GCC 12 nothing stands before it.
+    ///
+    /// # Safety
+    /// The data is of a registration whose image has a form that is known.
+    #[must_use]
+    pub unsafe fn registered(data: *const c_void) -> &'static Self {
+        // SAFETY: the caller's promise.
+        unsafe { &*data.cast() }
+    }
+
+    /// The code object.
+    ///
+    /// # Safety
+    /// The image is the program's.
+    #[must_use]
+    pub unsafe fn code(&self) -> &'static [u8] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let code = &*self.code;
+            std::slice::from_raw_parts(code.bytes, code.size)
+        }
+    }
+
+    /// The kernels: in the order of the host's functions, and those that run constructors and destructors.
+    ///
+    /// # Safety
+    /// As [`code`](Self::code).
+    #[must_use]
+    pub unsafe fn kernels(&self) -> &'static [GcnKernel] {
+        // SAFETY: the caller's promise.
+        unsafe { counted(self.kernels, self.kernel_count) }
+    }
+
+    /// How many variables the code has a table of, in the order of the host's.
+    #[must_use]
+    pub const fn variable_count(&self) -> usize {
+        self.variable_count as usize
     }
 }
 

@@ -29,6 +29,7 @@
 //! | `stack` | the stack of the calling thread |
 //! | `limits` | teams and threads that the environment says, or device code |
 //! | `images` | the device images that the runtime has |
+//! | `device_image` | what a registration says of device code |
 //! | `dependences` | what `depend` clauses name |
 //! | `pending` | constructs that nobody waits for, and the threads that see to them |
 //! | `open` | those of a thread outside of parallel regions |
@@ -53,6 +54,7 @@ mod construct;
 pub mod data;
 mod debug;
 mod dependences;
+mod device_image;
 mod exports;
 pub mod fortran;
 mod front_end;

@@ -1,6 +1,7 @@
 //! Libraries come and go; the runtime starts and ends with them.
 
-use crate::abi::{self, HostTable, PtxImage};
+use crate::abi::{self, HostTable};
+use crate::device_image::DeviceImage;
 use crate::front_end::start;
 use crate::images;
 use crate::limits;
@@ -12,7 +13,7 @@ use crate::words::WORDS;
 use gangway_frontend::guard::guard;
 use gangway_frontend::state::RUNTIME;
 use gangway_frontend::{libraries, message, policy};
-use gangway_image::{GccTarget, ptx_objects};
+use gangway_image::GccTarget;
 use gangway_openacc::queues;
 use gangway_runtime::{EntryKind, FunctionTable, HostEntry, Registration, Requirements};
 use std::ffi::{CStr, c_void};
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn GOMP_offload_register_ver(
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { register(version, &*host_table, data) };
+        unsafe { register(version, target, &*host_table, data) };
     });
 }
 
@@ -99,12 +100,15 @@ fn check(version: u32, target: i32) -> Result<(), Unused> {
         }));
     }
     let (library, image) = (abi::library_version(version), abi::image_version(version));
-    if library > abi::VERSION || image > abi::NVPTX_VERSION {
+    let (newest, release) = match known {
+        Some(GccTarget::Gcn) => (abi::GCN_VERSION, 12),
+        _ => (abi::NVPTX_VERSION, 16),
+    };
+    if library > abi::VERSION || image > newest {
         return Err(Unused::Version(format!(
-            "it is of version {library}.{image} of libgomp's interface, expected {}.{} at most\n  \
-             help: build it with GCC 16 or older",
+            "it is of version {library}.{image} of libgomp's interface, expected {}.{newest} at most\n  \
+             help: build it with GCC {release} or older",
             abi::VERSION,
-            abi::NVPTX_VERSION
         )));
     }
     Ok(())
@@ -122,16 +126,15 @@ fn requirements(bits: u32) -> Option<Requirements> {
 
 /// # Safety
 /// The tables are the program's, of this version.
-unsafe fn register(version: u32, host: &HostTable, data: *const c_void) {
+unsafe fn register(version: u32, target: i32, host: &HostTable, data: *const c_void) {
     let key = data.addr();
     // SAFETY: the caller's promise.
-    let ((image, required), indirect) =
-        unsafe { (PtxImage::registered(version, data), host.indirect(version)) };
+    let (image, indirect) =
+        unsafe { (DeviceImage::registered(version, target, data), host.indirect(version)) };
     // SAFETY: the caller's promise.
-    let (functions, variables, names, symbols, texts) =
-        unsafe { (host.functions(), host.variables(), image.functions(), image.variables(), image.texts()) };
+    let (functions, variables) = unsafe { (host.functions(), host.variables()) };
     let registered = [functions.len(), variables.len(), indirect.len()];
-    let there = [names.len(), symbols.len(), image.indirect_count(version)];
+    let there = [image.kernels.len(), image.variables.len(), image.indirect];
     if registered != there {
         message::print_line(format_args!(
             "gangway: warning: the program registers {} functions, {} variables and {} functions for indirect \
@@ -140,13 +143,12 @@ unsafe fn register(version: u32, host: &HostTable, data: *const c_void) {
         ));
         return;
     }
+    let DeviceImage { kernels, variables: symbols, required, ptx, joined, .. } = image;
     if let Some(Err(error)) = requirements(required).map(|clauses| RUNTIME.require(clauses)) {
         policy::terminate(&error, WORDS);
     }
-    let kernel = |(&address, function): (&usize, &abi::PtxFunction)| {
-        // SAFETY: the caller's promise.
-        HostEntry { kind: EntryKind::Kernel, address, name: unsafe { function.name() }, size: 0 }
-    };
+    let kernel =
+        |(&address, &(name, _)): (&usize, &_)| HostEntry { kind: EntryKind::Kernel, address, name, size: 0 };
     let global = |(variable, &name): (&abi::HostVariable, _)| {
         let (address, size) = (variable.address, variable.size());
         if variable.is_link() {
@@ -155,15 +157,15 @@ unsafe fn register(version: u32, host: &HostTable, data: *const c_void) {
         }
         HostEntry { kind: EntryKind::Global, address, name, size }
     };
-    let kernels = functions.iter().zip(names).map(kernel);
-    let set = limits::watch(key, &texts);
-    let entries = kernels.chain(variables.iter().zip(&symbols).map(global)).chain(set).collect();
-    dimensions::add(key, functions, names);
-    let image = images::keep(key, ptx_objects::joined(&texts));
-    let mailbox = (required & abi::requires::REVERSE_OFFLOAD != 0)
+    let set = ptx.as_ref().and_then(|(texts, _)| limits::watch(key, texts));
+    let entries = functions.iter().zip(&kernels).map(kernel);
+    let entries = entries.chain(variables.iter().zip(&symbols).map(global)).chain(set).collect();
+    dimensions::add(key, functions, kernels.iter().map(|&(_, dimensions)| dimensions));
+    let image = images::keep(key, joined);
+    let mailbox = ptx.filter(|_| required & abi::requires::REVERSE_OFFLOAD != 0).and_then(|(_, names)| {
         // SAFETY: the caller's promise.
-        .then(|| unsafe { reverse::mailbox(functions, names) })
-        .flatten();
+        unsafe { reverse::mailbox(functions, names) }
+    });
     let indirect =
         (!indirect.is_empty()).then(|| FunctionTable { symbol: INDIRECT_TABLE, host: indirect.to_vec() });
     libraries::register(Registration { key, images: vec![image], entries, indirect, mailbox });
@@ -181,14 +183,16 @@ mod tests {
             Err(Unused::Target(why)) => why,
             checked => panic!("{checked:?}"),
         };
-        assert!(other_device(0x10002, 8).contains("for amdgcn-amdhsa"));
+        assert_eq!(check(0x10002, 8), Ok(()));
         assert!(other_device(0, 6).contains("for x86_64-intelmic-linux-gnu"));
         assert!(other_device(0x10002, 7).contains("target 7"));
         assert_eq!(check(0x30001, 5), Ok(()));
         // What raises the number to 4 is the interface with plug-ins.
         assert_eq!(check(0x40001, 5), Ok(()));
-        let unknown = |version| matches!(check(version, 5), Err(Unused::Version(_)));
-        assert!(unknown(0x50001) && unknown(0x40002) && unknown(0x30002));
+        let unknown = |version, target| matches!(check(version, target), Err(Unused::Version(_)));
+        assert!(unknown(0x50001, 5) && unknown(0x40002, 5) && unknown(0x30002, 5));
+        // GCC 13's kernels for AMD's GPUs.
+        assert!(unknown(0x20003, 8));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Ledger {
     largest: usize,
     /// Bytes of those that have gone.
     gone: usize,
+    /// How often something has changed.
+    version: u64,
 }
 
 /// An access of one side that has to be told.
@@ -32,11 +34,19 @@ pub struct Access {
 impl Ledger {
     #[must_use]
     pub const fn new() -> Self {
-        Self { pairs: BTreeMap::new(), by_storage: BTreeMap::new(), largest: 0, gone: 0 }
+        Self { pairs: BTreeMap::new(), by_storage: BTreeMap::new(), largest: 0, gone: 0, version: 0 }
+    }
+
+    /// What is the same as long as nothing has changed.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// A range has been mapped, and has this on the host. What was there before is forgotten.
-    pub fn map(&mut self, key: Key, storage: usize, name: u32, now: &[u8]) -> &mut Pair {
+    pub fn map(&mut self, key: Key, storage: usize, name: u32, now: impl Into<Box<[u8]>>) -> &mut Pair {
+        let now: Box<[u8]> = now.into();
+        self.version += 1;
         self.forget_overlapping(key, now.len());
         self.largest = self.largest.max(now.len());
         self.by_storage.insert((key.1, storage), key);
@@ -66,6 +76,7 @@ impl Ledger {
 
     /// A range is not mapped any more.
     pub fn unmap(&mut self, key: Key) {
+        self.version += 1;
         let Some(pair) = self.pairs.get_mut(&key).filter(|pair| pair.present) else { return };
         self.by_storage.remove(&(key.1, pair.storage));
         if pair.device_newer == 0 {
@@ -82,11 +93,26 @@ impl Ledger {
         }
     }
 
-    /// The host's memory is given back: what is there later is something else.
+    /// The host's memory is given back: what is there later is something else, which nobody has an old value of.
     pub fn free(&mut self, host: usize, size: usize) {
-        let old: Vec<Key> =
-            self.covering(host, size).filter(|(_, pair)| !pair.present).map(|(key, _)| *key).collect();
-        old.into_iter().for_each(|key| self.forget(key));
+        let mut any = false;
+        let first = host.saturating_sub(self.largest.saturating_sub(1));
+        for (_, pair) in self.pairs.range_mut((first, i32::MIN)..(host.saturating_add(size), i32::MIN)) {
+            if pair.host + pair.size() <= host {
+                continue;
+            }
+            any = true;
+            if pair.present {
+                let (begin, end) = part(pair.host, pair.size(), host, size);
+                pair.host_is_lost(begin..end);
+            }
+        }
+        if any {
+            self.version += 1;
+            let old: Vec<Key> =
+                self.covering(host, size).filter(|(_, pair)| !pair.present).map(|(key, _)| *key).collect();
+            old.into_iter().for_each(|key| self.forget(key));
+        }
     }
 
     #[must_use]
@@ -95,6 +121,7 @@ impl Ledger {
     }
 
     pub fn get_mut(&mut self, key: Key) -> Option<&mut Pair> {
+        self.version += 1;
         self.pairs.get_mut(&key)
     }
 
@@ -151,6 +178,7 @@ impl Ledger {
 
     /// The host writes a range, whose content is not there yet.
     pub fn host_writes(&mut self, host: usize, size: usize, origin: Origin) {
+        self.version += 1;
         let first = host.saturating_sub(self.largest.saturating_sub(1));
         for (_, pair) in self.pairs.range_mut((first, i32::MIN)..(host.saturating_add(size), i32::MIN)) {
             if pair.host + pair.size() > host {
@@ -162,6 +190,7 @@ impl Ledger {
 
     /// A copy from a device has given the host this: what that says of pairs of other devices.
     pub fn host_is_given(&mut self, by: Key, host: usize, now: &[u8]) {
+        self.version += 1;
         let first = host.saturating_sub(self.largest.saturating_sub(1));
         for (key, pair) in self.pairs.range_mut((first, i32::MIN)..(host.saturating_add(now.len()), i32::MIN))
         {
@@ -183,6 +212,7 @@ impl Ledger {
 
     /// A kernel under way writes a range of storage, whose content is not there yet.
     pub fn device_writes(&mut self, device: i32, storage: usize, size: usize, origin: Origin) {
+        self.version += 1;
         let Some((key, _)) = self.at_storage(device, storage) else { return };
         if let Some(pair) = self.pairs.get_mut(&key) {
             let (begin, end) = part(pair.storage, pair.size(), storage, size);

@@ -60,6 +60,7 @@ pub struct Pair {
     /// It is still mapped.
     pub(crate) present: bool,
     newest: Box<[Newest]>,
+    /// Of each word, which has been written last as a whole most likely.
     origins: Box<[Origin]>,
     /// What the host had when it was last looked at.
     host_seen: Box<[u8]>,
@@ -70,8 +71,38 @@ pub struct Pair {
     pub(crate) device_newer: usize,
 }
 
+/// Bytes that have one origin.
+const WORD: usize = 4;
+
+/// Bytes that are compared at once.
+const PART: usize = 256;
+
+/// The words that a range touches.
+fn words(range: &Range<usize>) -> Range<usize> {
+    range.start / WORD..range.end.div_ceil(WORD)
+}
+
+/// What is at an offset, in parts.
+fn parts(offset: usize, now: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    now.chunks(PART).enumerate().map(move |(number, part)| (offset + number * PART, part))
+}
+
+/// How many bytes the host, and the device, has newer.
+fn newer(all: &[Newest]) -> [usize; 2] {
+    [Newest::Host, Newest::Device].map(|of| all.iter().filter(|newest| **newest == of).count())
+}
+
+/// Who has the newest value of a byte that the device has written. What is the same on both sides misleads nobody.
+fn written_by_device(before: Newest, same: bool) -> Newest {
+    match before {
+        Newest::Apart => before,
+        _ if same => Newest::Both,
+        _ => Newest::Device,
+    }
+}
+
 impl Pair {
-    pub(crate) fn new(host: usize, storage: usize, name: u32, now: &[u8]) -> Self {
+    pub(crate) fn new(host: usize, storage: usize, name: u32, now: Box<[u8]>) -> Self {
         let size = now.len();
         Self {
             host,
@@ -79,17 +110,18 @@ impl Pair {
             name,
             present: true,
             newest: vec![Newest::Unset; size].into(),
-            origins: vec![0; size].into(),
-            host_seen: now.into(),
+            origins: vec![0; size.div_ceil(WORD)].into(),
+            host_seen: now,
             device_seen: vec![0; size].into(),
             host_newer: 0,
             device_newer: 0,
         }
     }
 
-    /// What its storage has when it is mapped: nobody's value yet, such as poison or what another variable has left.
-    pub fn begins_with(&mut self, there: &[u8]) {
-        self.device_seen.copy_from_slice(there);
+    /// What its storage has from an offset on when it is mapped: nobody's value yet, such as poison or what another
+    /// variable has left.
+    pub fn begins_with(&mut self, offset: usize, there: &[u8]) {
+        self.device_seen[offset..offset + there.len()].copy_from_slice(there);
     }
 
     /// The first byte of the host's.
@@ -118,7 +150,9 @@ impl Pair {
     /// Whether the device has something newer of a part.
     #[must_use]
     pub fn is_stale_on_host(&self, offset: usize, size: usize) -> bool {
-        self.newest[offset..offset + size].contains(&Newest::Device)
+        // All of them are looked at: that goes by many at a time.
+        let all = &self.newest[offset..offset + size];
+        self.device_newer != 0 && all.iter().filter(|newest| **newest == Newest::Device).count() != 0
     }
 
     /// Whether the device has something newer of what it has in a range of the host.
@@ -137,24 +171,46 @@ impl Pair {
     }
 
     fn set_all(&mut self, range: Range<usize>, newest: Newest) {
-        if self.host_newer == 0 && self.device_newer == 0 && !matches!(newest, Newest::Host | Newest::Device)
-        {
-            self.newest[range].fill(newest);
+        self.change(range, |_, _| newest);
+    }
+
+    /// Changes who has the newest value of each byte in a range, where `next` gets what it is, and whether both sides were
+    /// last seen with the same value. Without a branch for each byte: ranges are as large as arrays.
+    #[inline]
+    fn change(&mut self, range: Range<usize>, next: impl Fn(Newest, bool) -> Newest) {
+        let all = &mut self.newest[range.clone()];
+        let before = newer(all);
+        if self.device_seen.is_empty() {
+            all.iter_mut().for_each(|newest| *newest = next(*newest, true));
         } else {
-            range.for_each(|at| self.set(at, newest));
+            let seen = self.host_seen[range.clone()].iter().zip(&self.device_seen[range]);
+            for (newest, (host, device)) in all.iter_mut().zip(seen) {
+                *newest = next(*newest, host == device);
+            }
         }
+        let after = newer(all);
+        self.recount(before, after);
+    }
+
+    /// A part has had, and has, so many bytes that the host and the device have newer.
+    fn recount(&mut self, before: [usize; 2], after: [usize; 2]) {
+        self.host_newer = self.host_newer + after[0] - before[0];
+        self.device_newer = self.device_newer + after[1] - before[1];
     }
 
     /// The host has this now at an offset: what has changed it has written.
     pub fn see_host(&mut self, offset: usize, now: &[u8], origin: Origin) {
-        if self.host_seen[offset..offset + now.len()] == *now {
-            return;
-        }
-        for (at, &byte) in (offset..).zip(now) {
-            if byte != self.host_seen[at] {
-                self.host_seen[at] = byte;
-                let same = self.present && self.newest[at] != Newest::Unset && byte == self.device_seen[at];
-                self.host_has_newest(at, same, origin);
+        for (offset, now) in parts(offset, now) {
+            if self.host_seen[offset..offset + now.len()] == *now {
+                continue;
+            }
+            for (at, &byte) in (offset..).zip(now) {
+                if byte != self.host_seen[at] {
+                    self.host_seen[at] = byte;
+                    let same =
+                        self.present && self.newest[at] != Newest::Unset && byte == self.device_seen[at];
+                    self.host_has_newest(at, same, origin);
+                }
             }
         }
     }
@@ -166,7 +222,7 @@ impl Pair {
             Newest::Host if origin == 0 => {}
             _ => {
                 self.set(at, Newest::Host);
-                self.origins[at] = origin;
+                self.origins[at / WORD] = origin;
             }
         }
     }
@@ -179,34 +235,42 @@ impl Pair {
     /// The device has this now at an offset, after a kernel. What has changed the kernel has written. `exact`: all
     /// that it has written is [told](Self::device_wrote), too.
     pub fn see_device(&mut self, offset: usize, now: &[u8], origin: Origin, exact: bool) {
-        let unsure = !exact && self.host_newer != 0;
-        if !unsure && self.device_seen[offset..offset + now.len()] == *now {
-            return;
-        }
-        for (at, &byte) in (offset..).zip(now) {
-            if byte != self.device_seen[at] {
-                self.device_seen[at] = byte;
-                self.device_wrote_byte(at, origin);
-            } else if unsure && self.newest[at] == Newest::Host {
-                // It may have been written with the value that was there.
-                self.set(at, Newest::Unsure);
+        for (offset, now) in parts(offset, now) {
+            let range = offset..offset + now.len();
+            let unsure = !exact && self.host_newer != 0;
+            let is_same = self.device_seen[range.clone()] == *now;
+            if is_same && !unsure {
+                continue;
             }
+            let seen = &mut self.device_seen[range.clone()];
+            for (at, _) in (offset..).zip(seen.iter().zip(now)).filter(|(_, (seen, now))| seen != now) {
+                self.origins[at / WORD] = origin;
+            }
+            let all = &mut self.newest[range.clone()];
+            let before = newer(all);
+            let sides = self.host_seen[range].iter().zip(seen.iter().zip(now));
+            for (newest, (host, (seen, now))) in all.iter_mut().zip(sides) {
+                *newest = if seen != now {
+                    written_by_device(*newest, host == now)
+                } else if unsure && *newest == Newest::Host {
+                    // It may have been written with the value that was there.
+                    Newest::Unsure
+                } else {
+                    *newest
+                };
+            }
+            seen.copy_from_slice(now);
+            let after = newer(all);
+            self.recount(before, after);
         }
     }
 
     /// A kernel has written a range, whose content has been [seen](Self::see_device).
     pub fn device_wrote(&mut self, range: Range<usize>, origin: Origin) {
-        range.for_each(|at| self.device_wrote_byte(at, origin));
-    }
-
-    fn device_wrote_byte(&mut self, at: usize, origin: Origin) {
-        if self.newest[at] == Newest::Apart {
-            return;
+        if !range.is_empty() {
+            self.origins[words(&range)].fill(origin);
+            self.change(range, written_by_device);
         }
-        // What is the same on both sides misleads nobody.
-        let same = self.device_seen[at] == self.host_seen[at];
-        self.set(at, if same { Newest::Both } else { Newest::Device });
-        self.origins[at] = origin;
     }
 
     /// A kernel under way writes a range; its content is not there yet.
@@ -215,7 +279,7 @@ impl Pair {
             if matches!(self.newest[at], Newest::Host | Newest::Unset | Newest::Unsure) {
                 self.set(at, Newest::Unsure);
             }
-            self.origins[at] = origin;
+            self.origins[at / WORD] = origin;
         }
     }
 
@@ -250,7 +314,7 @@ impl Pair {
 
     fn stale(&self, mut range: Range<usize>, old: impl Fn(&usize) -> bool) -> Option<Stale> {
         let offset = range.by_ref().find(&old)?;
-        Some(Stale { offset, bytes: 1 + range.filter(old).count(), origin: self.origins[offset] })
+        Some(Stale { offset, bytes: 1 + range.filter(old).count(), origin: self.origins[offset / WORD] })
     }
 
     /// A range has been copied to the device, which had this on the host.
@@ -301,6 +365,11 @@ impl Pair {
         }
     }
 
+    /// The host's memory of a range is something else from now on.
+    pub(crate) fn host_is_lost(&mut self, range: Range<usize>) {
+        self.change(range, |newest, _| if newest == Newest::Device { Newest::Unsure } else { newest });
+    }
+
     /// A range of storage is given this, by no kernel.
     pub fn device_is_given(&mut self, offset: usize, now: &[u8]) {
         for (at, &byte) in (offset..).zip(now) {
@@ -326,11 +395,7 @@ impl Pair {
     /// It is not mapped any more: what is left is what the host has old values of.
     pub(crate) fn leave(&mut self) {
         self.present = false;
-        for at in 0..self.newest.len() {
-            if self.newest[at] != Newest::Device {
-                self.set(at, Newest::Both);
-            }
-        }
+        self.change(0..self.size(), |newest, _| if newest == Newest::Device { newest } else { Newest::Both });
         self.device_seen = Box::default();
     }
 }

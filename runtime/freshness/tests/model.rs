@@ -205,8 +205,8 @@ impl Told {
             Step::Map { to, begins_with } if !self.mapped => {
                 self.mapped = true;
                 self.device = [begins_with; SIZE];
-                let pair = self.ledger.map(KEY, STORAGE, 0, &self.host);
-                pair.begins_with(&self.device);
+                let pair = self.ledger.map(KEY, STORAGE, 0, &self.host[..]);
+                pair.begins_with(0, &self.device);
                 if to {
                     self.device = self.host;
                     pair.copied_to(0, &self.host);

@@ -9,10 +9,12 @@
 
 mod folder;
 mod golden;
+mod library;
 mod ran;
 
 pub use folder::Folder;
 pub use golden::{golden, is_blessing};
+pub use library::{programs, under_names};
 pub use ran::{LIMIT, Ran, Run};
 
 use std::env;

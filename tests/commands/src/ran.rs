@@ -1,11 +1,11 @@
 //! Running a command, and what has come of it.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
-use std::thread::{JoinHandle, spawn};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt;
 
@@ -27,7 +27,7 @@ impl Run for Command {
         let command = format!("{self:?}");
         self.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =
-            self.spawn().unwrap_or_else(|error| panic!("{command}: {error}; the test needs it installed"));
+            start(self).unwrap_or_else(|error| panic!("{command}: {error}; the test needs it installed"));
         // Read while it runs: what writes more than a pipe holds would wait for ever.
         let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
         let Some(status) = child.wait_timeout(LIMIT).expect("a child can be waited for") else {
@@ -38,6 +38,23 @@ impl Run for Command {
             String::from_utf8_lossy(&reader.join().expect("pipes can be read")).into_owned()
         };
         Ran { command, status, stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+/// What a program that was just written may be busy for: another test's thread has forked while it was
+/// open for writing, and its child has not begun its own program yet.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// Starts the command, once nobody has its program open for writing any more.
+fn start(command: &mut Command) -> std::io::Result<Child> {
+    let since = Instant::now();
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy && since.elapsed() < BUSY => {
+                sleep(Duration::from_millis(5));
+            }
+            started => return started,
+        }
     }
 }
 

@@ -1,7 +1,12 @@
 //! What is said of commands that a shell runs.
 
+use std::fs::{File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::panic::catch_unwind;
 use std::process::Command;
+use std::thread::{sleep, spawn};
+use std::time::Duration;
 
 use gangway_commands::{Folder, Ran, Run, again, is_alone};
 
@@ -39,6 +44,22 @@ fn what_is_as_expected_goes_on() {
     // More than a pipe holds, on both.
     let much = shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2");
     assert_eq!((much.stdout.len(), much.stderr.len()), (300_000, 300_000));
+}
+
+/// As where another test's thread forks while this one writes its program.
+#[test]
+fn a_program_that_is_being_written_is_waited_for() {
+    let folder = Folder::new();
+    let program = folder.join("program");
+    let mut file = File::create(&program).unwrap();
+    file.write_all(b"#!/bin/sh\necho ran\n").unwrap();
+    file.set_permissions(Permissions::from_mode(0o755)).unwrap();
+    let writer = spawn(move || {
+        sleep(Duration::from_millis(300));
+        drop(file);
+    });
+    Command::new(&program).run().printed("ran\n");
+    writer.join().unwrap();
 }
 
 #[test]

@@ -16,14 +16,21 @@ const LAYERS: [&str; 3] = ["abi", "objects", "api"];
 /// Pointers that a C caller passes: objects get values.
 const CALLERS: [&str; 4] = ["In", "List", "Text", "Untyped"];
 
-/// Checks the crate in a folder; the rooms of `objects`, from the ground up.
+/// Checks the crate in a folder, and the map of the crates in the README of the folder around it.
 ///
 /// # Panics
 ///
-/// If a room refers to one above it, or the list of rooms is wrong.
-#[must_use]
-pub fn check(crate_folder: impl AsRef<Path>) -> Vec<String> {
-    let sources = crate_folder.as_ref().join("src");
+/// If a room refers to one above it, the list of rooms is wrong, or the map does not draw them in their order.
+pub fn check(crate_folder: impl AsRef<Path>) {
+    let rooms = ordered(crate_folder.as_ref());
+    let map = fs::read_to_string(crate_folder.as_ref().join("../README.md")).unwrap();
+    let drawn = rooms.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" > ");
+    assert!(map.contains(&drawn), "the README around the crate does not draw its rooms as {drawn}");
+}
+
+/// The rooms of `objects`, from the ground up, if each refers to those below it.
+fn ordered(crate_folder: &Path) -> Vec<String> {
+    let sources = crate_folder.join("src");
     let rooms = order(&sources.join("objects/mod.rs"));
     let mut seen = BTreeSet::new();
     let mut faults = Vec::new();

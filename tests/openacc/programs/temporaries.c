@@ -9,16 +9,16 @@ static double a[N], b[N], grid[N][M];
 
 int main(void) {
   int i, j, index, last = -1, count = 0;
-  double t, u, v, low = 7;
+  double t, u, low = 7;
   for (i = 0; i < N; i++) a[i] = i % 17;
 #pragma acc kernels loop independent
   for (i = 0; i < N; i++) {
     t = a[i] * 2;
     if (t > 10)
-      v = t - 10;
+      u = t - 10;
     else
-      v = 10 - t;
-    b[i] = t + v;
+      u = 10 - t;
+    b[i] = t + u;
   }
 #pragma acc kernels
   for (i = 0; i < N; i++)

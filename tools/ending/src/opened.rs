@@ -16,8 +16,8 @@ const VARIABLE: &CStr = c"GANGWAY_VGPU_PROGRAM";
 /// What is said: this before the name of the program, and the other behind it.
 const NOTE: [&str; 2] = [
     "gangway: note: ",
-    " never opened the CUDA driver, so nothing ran on the virtual GPU; is it built for NVIDIA's GPUs, and \
-     does it look for libcuda.so.1?\n",
+    " never opened a GPU's driver, so nothing ran on the virtual GPU; is it built for GPUs, and does it look for \
+     libcuda.so.1 or libhsa-runtime64.so.1?\n",
 ];
 
 static OPENED: AtomicBool = AtomicBool::new(false);

@@ -105,8 +105,8 @@ fn what_is_asked_for_is_called_before_a_signal_that_is_raised() {
 #[test]
 fn a_program_that_never_opens_the_driver_says_so() {
     let program = Program::new();
-    let message = "gangway: note: ./program never opened the CUDA driver, so nothing ran on the virtual GPU; \
-                   is it built for NVIDIA's GPUs, and does it look for libcuda.so.1?\n";
+    let message = "gangway: note: ./program never opened a GPU's driver, so nothing ran on the virtual GPU; \
+                   is it built for GPUs, and does it look for libcuda.so.1 or libhsa-runtime64.so.1?\n";
     for end in ["_exit", "_Exit", "return"] {
         assert_eq!(program.run(&[end], true).stderr, message, "{end}");
         for who in ["here", "child"] {
@@ -122,6 +122,6 @@ fn a_program_may_end_in_the_middle_of_malloc() {
     for _ in 0..20 {
         let output = program.run(&["in malloc"], true);
         assert_eq!(output.code(), Some(6), "{output}");
-        output.told(&["never opened the CUDA driver"]);
+        output.told(&["never opened a GPU's driver"]);
     }
 }

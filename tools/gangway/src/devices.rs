@@ -13,8 +13,11 @@ use crate::library::{self, VGPU};
 /// The back end of NVIDIA's GPUs.
 pub const CUDA: &str = "cuda";
 
+/// The back end of AMD's GPUs.
+pub const HSA: &str = "hsa";
+
 /// The names that every installation knows.
-const NAMES: [&str; 4] = ["cpu", CUDA, VGPU, "none"];
+const NAMES: [&str; 5] = ["cpu", CUDA, HSA, VGPU, "none"];
 
 /// Takes names, separated by commas, of back ends that are there.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +48,16 @@ impl TypedValueParser for DeviceNames {
     }
 }
 
-/// The names as the runtime knows them: the virtual GPU is a device of the CUDA back end, behind
-/// the library that the program finds.
+/// The names as the runtime knows them: virtual GPUs are devices of the CUDA and of the HSA back end, behind
+/// the libraries that the program finds. Its images say which of them is opened.
 pub fn for_runtime(names: &str) -> String {
-    let names = names.split(',').map(|name| if name == VGPU { CUDA } else { name });
-    names.collect::<Vec<_>>().join(",")
+    let mut all: Vec<&str> = Vec::new();
+    for name in names.split(',').flat_map(|name| if name == VGPU { vec![CUDA, HSA] } else { vec![name] }) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all.join(",")
 }
 
 /// The back ends that programs ask about their images, in the order in which people are shown them,
@@ -78,8 +86,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_virtual_gpu_is_a_cuda_device() {
-        assert_eq!(for_runtime("vgpu"), "cuda");
-        assert_eq!(for_runtime("cpu,vgpu"), "cpu,cuda");
+    fn virtual_gpus_are_devices_of_their_makers_back_ends() {
+        assert_eq!(for_runtime("vgpu"), "cuda,hsa");
+        assert_eq!(for_runtime("cpu,vgpu"), "cpu,cuda,hsa");
+        assert_eq!(for_runtime("hsa,vgpu"), "hsa,cuda");
     }
 }

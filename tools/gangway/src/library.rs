@@ -46,6 +46,9 @@ pub const HOST_ACCESS: &str = "libgangway-host-access.so";
 /// What programs that use a CUDA device load.
 pub const LIBCUDA: &str = "libcuda.so.1";
 
+/// What programs that use a device of AMD's load.
+const LIBHSA: &str = "libhsa-runtime64.so.1";
+
 /// The name of the virtual GPU among devices.
 pub const VGPU: &str = "vgpu";
 
@@ -106,13 +109,33 @@ pub fn virtual_gpu() -> Result<PathBuf, Failure> {
     checked(directory.join(VGPU), LIBCUDA, hint)
 }
 
-/// Whether programs can find a GPU of NVIDIA: its driver has made a device file (under WSL, that of
-/// DirectX), or a driver of the user's choice comes first in the search path.
-pub fn gpu_present() -> bool {
-    let chosen = env::var_os("LD_LIBRARY_PATH");
-    let mut chosen = chosen.iter().flat_map(env::split_paths);
-    ["/dev/nvidiactl", "/dev/dxg"].iter().any(|file| Path::new(file).exists())
-        || chosen.any(|folder| folder.join(LIBCUDA).exists())
+/// Whose GPU a program needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gpu {
+    Nvidias,
+    Amds,
+}
+
+impl Gpu {
+    /// Whether programs can find one: its driver has made a device file (under WSL, that of DirectX), or a driver
+    /// of the user's choice comes first in the search path.
+    pub fn is_present(self) -> bool {
+        let (files, library): (&[&str], _) = match self {
+            Self::Nvidias => (&["/dev/nvidiactl", "/dev/dxg"], LIBCUDA),
+            Self::Amds => (&["/dev/kfd"], LIBHSA),
+        };
+        let chosen = env::var_os("LD_LIBRARY_PATH");
+        let mut chosen = chosen.iter().flat_map(env::split_paths);
+        files.iter().any(|file| Path::new(file).exists())
+            || chosen.any(|folder| folder.join(library).exists())
+    }
+
+    pub fn whose(self) -> &'static str {
+        match self {
+            Self::Nvidias => "NVIDIA's",
+            Self::Amds => "AMD's",
+        }
+    }
 }
 
 /// A library's name without version, `libcuda`.

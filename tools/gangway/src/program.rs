@@ -11,7 +11,7 @@ use gangway_image::{Contents, Image, ImageKind, Machine, Producer};
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
 use crate::libomp::Libomp;
-use crate::library::{self, LIBCUDA, Libraries};
+use crate::library::{self, Gpu, LIBCUDA, Libraries};
 use crate::suitable;
 
 /// How Gangway's library gets into a program.
@@ -33,8 +33,10 @@ pub struct Program {
     pub note: Option<String>,
     /// What the program's libomp is not fit for.
     pub libomp: Option<String>,
-    /// It has device images, and all of them are for NVIDIA's GPUs.
-    pub needs_gpu: bool,
+    /// It has device images, and all of them are for GPUs: whose.
+    pub needs_gpu: Option<Gpu>,
+    /// What the first of its images for AMD's GPUs is for.
+    pub amd_processor: Option<String>,
 }
 
 /// Finds a program as execvp(3) would, and looks at what it is linked with.
@@ -63,9 +65,10 @@ pub fn examine(
         // It has a part in the program, after all.
         Gcc::Gangway(library) => (Some(library), None),
     };
-    let needs_gpu = contents.is_some_and(|contents| needs_gpu(contents, libgomp_front.is_some()));
+    let needs_gpu = contents.and_then(|contents| needs_gpu(contents, libgomp_front.is_some()));
+    let amd_processor = contents.and_then(amd_processor);
     let libomp = Libomp::note(&path, &bytes);
-    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu })
+    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu, amd_processor })
 }
 
 /// What runs a program's regions that GCC has compiled.
@@ -194,7 +197,7 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
             Ok(Linkage::Offloads(route(path, bytes, &driver.join(LIBCUDA))?))
         }
         None if needed.iter().any(|library| library.starts_with("libgomp.so")) => Ok(Linkage::Note(format!(
-            "{shown} was built by GCC and uses libgomp; if it offloads to NVIDIA GPUs, run it with --device vgpu"
+            "{shown} was built by GCC and uses libgomp; if it offloads to GPUs, run it with --device vgpu"
         ))),
         None => Ok(Linkage::Note(format!(
             "{shown} is not linked with libomptarget; Gangway takes part only in libraries that it loads \
@@ -204,15 +207,30 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
 }
 
 /// Whether none but GPUs of NVIDIA can run the regions of a program, besides the host.
-fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> bool {
-    let nvidia = |triple: &str| triple.starts_with("nvptx");
+fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Gpu> {
+    let of_gpu = |triple: &str| {
+        let maker = if triple.starts_with("nvptx") { Some(Gpu::Nvidias) } else { None };
+        // Clang's code for AMD's runs nowhere yet.
+        maker.or_else(|| (gcc && triple.starts_with("amdgcn")).then_some(Gpu::Amds))
+    };
     let ours = |producer: &Producer| match producer {
         Producer::Clang(_) => true,
         Producer::Gcc(_) => gcc,
         _ => false,
     };
-    let mut images = contents.images.iter().filter(|image| ours(&image.producer)).peekable();
-    images.peek().is_some() && images.all(|image| image.triple.is_some_and(nvidia))
+    let images = contents.images.iter().filter(|image| ours(&image.producer));
+    let makers: Option<Vec<Gpu>> = images.map(|image| image.triple.and_then(of_gpu)).collect();
+    // With code for both it is NVIDIA's that is looked for: a process has one virtual GPU only.
+    makers?.into_iter().min()
+}
+
+/// The processor without what it is to do besides (`:xnack-`).
+fn amd_processor(contents: &Contents<'_>) -> Option<String> {
+    let is_amds = |triple: &str| triple.starts_with("amdgcn");
+    let image = contents.images.iter().find(|image| image.triple.is_some_and(is_amds))?;
+    // GCC's tables do not say it; the code does.
+    let processor = gangway_image::recognise(image.parts.first()?).ok()?.processor()?;
+    Some(processor.split(':').next()?.to_owned())
 }
 
 /// LD_LIBRARY_PATH comes before a RUNPATH but after an RPATH, and an RPATH counts only

@@ -41,10 +41,11 @@ pub fn run(options: &Run) -> Outcome {
         eprintln!("gangway: note: {note}");
     }
     let chosen = device.is_some() || env::var_os("GANGWAY_DEVICE").is_some();
-    if program.needs_gpu && !chosen && !library::gpu_present() {
+    if let Some(gpu) = program.needs_gpu.filter(|gpu| !chosen && !gpu.is_present()) {
         eprintln!(
-            "gangway: note: the program is for NVIDIA's GPUs, and there is none: it runs on the virtual \
-             one (--device vgpu says so without this note)"
+            "gangway: note: the program is for {} GPUs, and there is none: it runs on the virtual one (--device vgpu \
+             says so without this note)",
+            gpu.whose()
         );
         libraries = libraries.with_virtual_gpu()?;
     }
@@ -69,6 +70,10 @@ pub fn run(options: &Run) -> Outcome {
     if libraries.driver.is_some() {
         // The program takes the place of this process, and so its number.
         command.env("GANGWAY_VGPU_PROGRAM", std::process::id().to_string());
+        // The virtual AMD GPU is what the program's code is for, unless the user says otherwise.
+        if let (Some(processor), None) = (&program.amd_processor, env::var_os(PROCESSOR)) {
+            command.env(PROCESSOR, processor);
+        }
     }
     preloaded.extend(program.libgomp_front);
     let mut list: Vec<&OsStr> = preloaded.iter().map(|library| preloadable(library)).collect();
@@ -95,6 +100,9 @@ pub fn run(options: &Run) -> Outcome {
     let hint = if code == NOT_FOUND { " (its interpreter or loader is missing)" } else { "" };
     Err(Failure::new(code, format!("cannot execute {}: {error}{hint}", program.path.display())))
 }
+
+/// What says which processor the virtual AMD GPU has.
+const PROCESSOR: &str = "GANGWAY_VGPU_PROCESSOR";
 
 /// A library as LD_PRELOAD can name it. The loader takes a space for the end of a name and knows no
 /// quotes; without its folder the library is found by LD_LIBRARY_PATH, which has that folder.

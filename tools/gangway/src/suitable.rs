@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gangway_backend::Backend;
-use gangway_image::{Contents, Image, Producer, ptx_objects};
+use gangway_image::{Contents, GccTarget, Image, Producer, gcn_object, ptx_objects};
 
 use crate::devices;
 use crate::exit::{Failure, USAGE};
@@ -39,7 +39,8 @@ pub fn taker<'b>(image: &Image<'_>, backends: &'b [Box<dyn Backend>]) -> Option<
     let recognised_by =
         |bytes: &[u8]| backends.iter().find(|backend| backend.recognises(bytes)).map(|backend| &**backend);
     match image.producer {
-        // The front end gives the runtime the texts in one piece.
+        // The front end gives the runtime what GCC leaves in one piece.
+        Producer::Gcc(GccTarget::Gcn) => recognised_by(&gcn_object::joined(image.parts[0], &[])),
         Producer::Gcc(target) if target.is_registered() => recognised_by(&ptx_objects::joined(&image.parts)),
         Producer::Gcc(_) => None,
         _ => recognised_by(image.parts[0]),
@@ -134,6 +135,7 @@ fn explained(
         false => format!("\n  its device code: {}", images.join(", ")),
     };
     let cuda = wanted.contains(&devices::CUDA);
+    let amd = wanted.contains(&devices::HSA);
     text += match (compiler, cuda, wanted.contains(&"cpu")) {
         (Compiler::Clang, true, true) => {
             "\n  help: compile it with `gangway cc -fopenmp --offload-arch=sm_80,x86_64`"
@@ -144,6 +146,9 @@ fn explained(
         (Compiler::Clang, false, true) => "\n  help: compile it with `gangway cc -fopenmp`",
         (Compiler::Gcc, true, _) => {
             "\n  help: compile it with -foffload=nvptx-none (Debian: gcc-offload-nvptx is needed for that)"
+        }
+        (Compiler::Gcc, false, _) if amd => {
+            "\n  help: compile it with -foffload=amdgcn-amdhsa (Debian: gcc-offload-amdgcn is needed for that)"
         }
         (Compiler::Gcc, false, true) => {
             "\n  help: GCC makes no code for CPU devices; name vgpu, or compile the program with `gangway cc \

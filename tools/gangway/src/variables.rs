@@ -53,6 +53,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_VGPU_TRACE", "1 or a file: count and time the calls of the driver API"),
     ("GANGWAY_VGPU_CACHE", "where compiled kernels are kept; 0: nowhere"),
     ("GANGWAY_VGPU_ENGINE", "compiler, compiler-only or interpreter: how kernels run"),
+    ("GANGWAY_VGPU_TIER", "cranelift, llvm or auto: what makes machine code of kernels"),
     ("GANGWAY_VGPU_DUMP", "a folder for what is made of each kernel's functions"),
 ];
 

@@ -1,32 +1,36 @@
 //! `libgangway-host-access.so`, which `gangway run --check=map` and `--check=race` have the loader put before a program.
 //!
-//! The check of stale data closes pages of the host. The system reads and writes memory for a program without a signal: it answers
-//! `EFAULT` for a closed page. So the functions of the C library that have it do so tell the runtime here what they are
-//! about to read or to write, and it opens the pages. They also tell of memory that is given back, which is something
-//! else when it is used again.
+//! Checks hear of what the program does by libraries. The check of stale data closes pages of the host besides, and hears
+//! of accesses by signals; what comes into the way of that is told beforehand:
 //!
-//! It is in every process that the program starts, and does nothing before a runtime says that it listens.
+//! | module | what the program does |
+//! |---|---|
+//! | `calls` | the system reads or writes memory for it, which answers `EFAULT` for a closed page |
+//! | `memory` | it gives memory back, moves it, or protects it itself |
+//! | `signals` | it wants signals that the check needs, or blocks them |
+//! | `tasks` | it makes tasks, and waits for them |
+//! | `next` | the functions behind these |
+//!
+//! It is in every process that the program starts, and tells nothing before a runtime says that it listens.
 
 #![allow(
     clippy::missing_safety_doc,
     reason = "the functions are the C library's, and so are their contracts"
 )]
 
-/// The next function of that name.
-macro_rules! next {
-    ($name:ident: $kind:ty) => {{
-        let next = crate::next::$name.get();
-        // SAFETY: what has a function of that name has one of that type.
-        unsafe { std::mem::transmute::<*mut libc::c_void, $kind>(next) }
-    }};
-}
-
+#[macro_use]
 mod next;
+
+mod calls;
+mod memory;
+mod signals;
 mod tasks;
 
+pub use signals::gangway_listen_to_signals;
 pub use tasks::gangway_listen_to_tasks;
 
-use libc::{c_int, c_void, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+use libc::{c_void, size_t};
+use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What is about to be done with memory.
@@ -35,149 +39,63 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub enum Access {
     Read = 0,
     Write = 1,
-    /// It is given back.
+    /// It is given back, or will be something else. Of a block of unknown size the size is 1.
     Free = 2,
+    /// It is protected in another way.
+    Protect = 3,
+    /// Something is about to be done with it that nobody tells the end of, nor what it is.
+    Open = 4,
+    /// As that, and the end is told of.
+    Use = 5,
 }
 
-type Listener = extern "C" fn(address: *const c_void, size: size_t, access: Access);
+/// Functions of a runtime. They are called on any thread, in signal handlers also.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Listener {
+    /// Something is about to be done with memory.
+    pub about: extern "C" fn(address: *const c_void, size: size_t, access: Access),
+    /// What was about to read, write or use it has ended. It is not told of threads that are cancelled in a call.
+    pub done: extern "C" fn(address: *const c_void, size: size_t),
+}
 
-static LISTENER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+/// The loader calls it before there is a second thread.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = {
+    extern "C" fn start() {
+        memory::find();
+        next::find_all();
+    }
+    start
+};
 
-/// Has `listener` told from now on. It is called on any thread, in a signal handler also.
+static LISTENER: AtomicPtr<Listener> = AtomicPtr::new(ptr::null_mut());
+
+/// Has `listener` told from now on. Whether it hears of all memory that is given back: a program's own allocator may be
+/// called without this library.
 #[unsafe(no_mangle)]
-pub extern "C" fn gangway_listen_to_host_access(listener: Listener) {
-    LISTENER.store(listener as *mut (), Ordering::Release);
+pub extern "C" fn gangway_listen_to_host_access(listener: &'static Listener) -> bool {
+    LISTENER.store(ptr::from_ref(listener).cast_mut(), Ordering::Release);
+    memory::is_asked_first()
+}
+
+#[inline]
+fn listener() -> Option<&'static Listener> {
+    // SAFETY: only what lives for ever is stored.
+    unsafe { LISTENER.load(Ordering::Acquire).as_ref() }
 }
 
 #[inline]
 fn tell(address: *const c_void, size: size_t, access: Access) {
-    let listener = LISTENER.load(Ordering::Acquire);
-    if !listener.is_null() && !address.is_null() && size != 0 {
-        // SAFETY: only functions of this type are stored.
-        unsafe { std::mem::transmute::<*mut (), Listener>(listener)(address, size, access) };
+    if let Some(listener) = listener().filter(|_| !address.is_null() && size != 0) {
+        (listener.about)(address, size, access);
     }
-}
-
-/// # Safety
-/// The vectors are there.
-unsafe fn tell_vectors(vectors: *const iovec, count: usize, access: Access) {
-    // With more of them the call is an error (POSIX `IOV_MAX`).
-    if LISTENER.load(Ordering::Relaxed).is_null() || vectors.is_null() || count > libc::UIO_MAXIOV as usize {
-        return;
-    }
-    tell(vectors.cast(), count * size_of::<iovec>(), Access::Read);
-    // SAFETY: the caller's promise.
-    for vector in unsafe { std::slice::from_raw_parts(vectors, count) } {
-        tell(vector.iov_base, vector.iov_len, access);
-    }
-}
-
-/// A function that is told of and then does what the next one of its name does.
-macro_rules! told {
-    ($(fn $name:ident($($argument:ident: $of:ty),*) -> $result:ty { $($told:tt)* })+) => {$(
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $of),*) -> $result {
-            $($told)*
-            let next = next!($name: unsafe extern "C" fn($($of),*) -> $result);
-            // SAFETY: as this function's caller has promised.
-            unsafe { next($($argument),*) }
-        }
-    )+};
-}
-
-told! {
-    fn read(file: c_int, buffer: *mut c_void, size: size_t) -> ssize_t { tell(buffer, size, Access::Write); }
-    fn write(file: c_int, buffer: *const c_void, size: size_t) -> ssize_t { tell(buffer, size, Access::Read); }
-    fn pread(file: c_int, buffer: *mut c_void, size: size_t, at: off_t) -> ssize_t {
-        tell(buffer, size, Access::Write);
-    }
-    fn pread64(file: c_int, buffer: *mut c_void, size: size_t, at: off_t) -> ssize_t {
-        tell(buffer, size, Access::Write);
-    }
-    fn pwrite(file: c_int, buffer: *const c_void, size: size_t, at: off_t) -> ssize_t {
-        tell(buffer, size, Access::Read);
-    }
-    fn pwrite64(file: c_int, buffer: *const c_void, size: size_t, at: off_t) -> ssize_t {
-        tell(buffer, size, Access::Read);
-    }
-    fn readv(file: c_int, vectors: *const iovec, count: c_int) -> ssize_t {
-        // SAFETY: as this function's caller has promised.
-        unsafe { tell_vectors(vectors, count.max(0) as usize, Access::Write) };
-    }
-    fn writev(file: c_int, vectors: *const iovec, count: c_int) -> ssize_t {
-        // SAFETY: as this function's caller has promised.
-        unsafe { tell_vectors(vectors, count.max(0) as usize, Access::Read) };
-    }
-    fn recv(socket: c_int, buffer: *mut c_void, size: size_t, flags: c_int) -> ssize_t {
-        tell(buffer, size, Access::Write);
-    }
-    fn send(socket: c_int, buffer: *const c_void, size: size_t, flags: c_int) -> ssize_t {
-        tell(buffer, size, Access::Read);
-    }
-    fn recvfrom(
-        socket: c_int, buffer: *mut c_void, size: size_t, flags: c_int, from: *mut sockaddr, length: *mut socklen_t
-    ) -> ssize_t {
-        tell(buffer, size, Access::Write);
-    }
-    fn sendto(
-        socket: c_int, buffer: *const c_void, size: size_t, flags: c_int, to: *const sockaddr, length: socklen_t
-    ) -> ssize_t {
-        tell(buffer, size, Access::Read);
-    }
-    fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
-        // SAFETY: as this function's caller has promised.
-        if let Some(message) = unsafe { message.as_ref() } {
-            // SAFETY: as above.
-            unsafe { tell_vectors(message.msg_iov, message.msg_iovlen, Access::Write) };
-        }
-    }
-    fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
-        // SAFETY: as this function's caller has promised.
-        if let Some(message) = unsafe { message.as_ref() } {
-            // SAFETY: as above.
-            unsafe { tell_vectors(message.msg_iov, message.msg_iovlen, Access::Read) };
-        }
-    }
-    fn fread(buffer: *mut c_void, size: size_t, count: size_t, file: *mut libc::FILE) -> size_t {
-        tell(buffer, size.saturating_mul(count), Access::Write);
-    }
-    fn fwrite(buffer: *const c_void, size: size_t, count: size_t, file: *mut libc::FILE) -> size_t {
-        tell(buffer, size.saturating_mul(count), Access::Read);
-    }
-    fn munmap(address: *mut c_void, size: size_t) -> c_int { tell(address, size, Access::Free); }
-}
-
-// What gives memory back is called while the loader looks for functions: these have second names, which need no
-// search.
-unsafe extern "C" {
-    fn __libc_free(block: *mut c_void);
-    fn __libc_realloc(block: *mut c_void, size: size_t) -> *mut c_void;
-    fn malloc_usable_size(block: *mut c_void) -> size_t;
 }
 
 #[inline]
-fn tell_of_block(block: *mut c_void) {
-    if !LISTENER.load(Ordering::Relaxed).is_null() && !block.is_null() {
-        // SAFETY: a block that is about to be freed.
-        tell(block, unsafe { malloc_usable_size(block) }, Access::Free);
+fn tell_end(address: *const c_void, size: size_t) {
+    if let Some(listener) = listener().filter(|_| !address.is_null() && size != 0) {
+        (listener.done)(address, size);
     }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn free(block: *mut c_void) {
-    tell_of_block(block);
-    // SAFETY: as this function's caller has promised.
-    unsafe { __libc_free(block) };
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn realloc(block: *mut c_void, size: size_t) -> *mut c_void {
-    // What moves is read and freed; nothing says beforehand whether it will.
-    if !LISTENER.load(Ordering::Relaxed).is_null() && !block.is_null() {
-        // SAFETY: a block that is about to be freed.
-        tell(block, unsafe { malloc_usable_size(block) }, Access::Read);
-    }
-    tell_of_block(block);
-    // SAFETY: as this function's caller has promised.
-    unsafe { __libc_realloc(block, size) }
 }

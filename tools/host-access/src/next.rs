@@ -44,7 +44,12 @@ impl Next {
         self.found.load(Ordering::Relaxed).is_null()
     }
 
-    /// Looks for it, if it is missing, behind this library or in an object that is loaded.
+    /// Looks for it, if it is missing, behind this library.
+    pub fn find(&self) {
+        self.find_in(libc::RTLD_NEXT);
+    }
+
+    /// Looks for it, if it is missing, in an object that is loaded, or behind this library.
     fn find_in(&self, object: *mut c_void) {
         if self.is_missing() {
             // SAFETY: the name has a null behind it, and the object is one of the loader's.
@@ -55,6 +60,15 @@ impl Next {
             }
         }
     }
+}
+
+/// The next function of a name.
+macro_rules! next {
+    ($name:ident: $kind:ty) => {{
+        let next = $crate::next::$name.get();
+        // SAFETY: what has a function of that name has one of that type.
+        unsafe { std::mem::transmute::<*mut libc::c_void, $kind>(next) }
+    }};
 }
 
 macro_rules! functions {
@@ -68,8 +82,15 @@ macro_rules! functions {
 }
 
 functions! {
-    OF_C: read write pread pread64 pwrite pwrite64 readv writev recv send recvfrom sendto recvmsg sendmsg fread fwrite
-        munmap;
+    OF_ALLOCATOR: free realloc malloc_usable_size reallocarray;
+    OF_C: read write pread pread64 pwrite pwrite64 readv writev preadv preadv64 pwritev pwritev64 recv send recvfrom
+        sendto recvmsg sendmsg getrandom fread fread_unlocked fwrite fwrite_unlocked fputs puts open open64 openat
+        openat64 fopen fopen64 stat lstat access unlink posix_spawn posix_spawnp system popen execve execv execvp
+        execvpe fexecve __read_chk __pread_chk __pread64_chk __recv_chk __fread_chk munmap mmap mmap64 mremap mprotect
+        pkey_mprotect madvise shmdt sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigprocmask
+        pthread_sigmask;
+    OF_CXX: _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t
+        _ZdaPvmSt11align_val_t;
     OF_LIBOMP: __kmpc_omp_target_task_alloc __kmpc_omp_task __kmpc_omp_task_with_deps __kmpc_omp_task_begin_if0
         __kmpc_omp_taskwait __kmpc_omp_wait_deps __kmpc_omp_taskwait_deps_51 __kmpc_end_taskgroup __kmpc_barrier
         __kmpc_barrier_master __kmpc_cancel_barrier __kmpc_end_reduce __kmpc_copyprivate
@@ -77,19 +98,14 @@ functions! {
         __kmpc_fork_call;
 }
 
-/// The loader calls it.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static START: extern "C" fn() = find_all;
-
-extern "C" fn find_all() {
-    for next in OF_C.iter().chain(OF_LIBOMP) {
-        next.find_in(libc::RTLD_NEXT);
-    }
+/// Looks for all that are missing.
+pub fn find_all() {
+    [OF_ALLOCATOR, OF_C, OF_CXX, OF_LIBOMP].into_iter().flatten().for_each(|next| next.find());
     forget_errors();
 }
 
-/// Looks for libomp where nobody sees it but who has loaded it (`RTLD_LOCAL`), as extensions of Python's.
+/// Looks for libomp and C++'s library where nobody sees them but who has loaded them (`RTLD_LOCAL`), as extensions of
+/// Python's.
 fn find_in_private_libraries() {
     let mut files: Vec<CString> = Vec::new();
     // SAFETY: the function gets what it is given here.
@@ -98,7 +114,7 @@ fn find_in_private_libraries() {
         // SAFETY: a name that the loader has given; nothing is loaded.
         let object = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         if !object.is_null() {
-            OF_LIBOMP.iter().for_each(|next| next.find_in(object));
+            OF_CXX.iter().chain(OF_LIBOMP).for_each(|next| next.find_in(object));
             // SAFETY: it has been opened here. Who has loaded it keeps it.
             unsafe { libc::dlclose(object) };
         }

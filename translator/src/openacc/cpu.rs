@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::header;
 use super::index::Variable;
+use super::iteration;
 use super::loops::Counts;
 use super::nest::Levels;
 use super::region::Region;
@@ -11,9 +13,9 @@ use super::share::{Share, numbers};
 use super::slice::{Purpose, Slice};
 use super::writer::{For, Names, Writer, Written};
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
     /// The text of a region for CPU devices, and for the host.
-    pub fn for_processors(&mut self, region: &Region<'_, '_>) -> Written {
+    pub fn for_processors(&mut self, region: &Region<'_, 'w>) -> Written {
         let mut names = region.names.clone();
         let mut text = String::new();
         let at = region.directive.range.start;
@@ -115,7 +117,7 @@ impl Writer<'_> {
     fn processor_loop(
         &mut self,
         directive: &super::directive::Directive,
-        statement: crate::ast::Node<'_>,
+        statement: crate::ast::Node<'w>,
         own: Levels,
         names: &Names,
         levels: &HashMap<usize, Levels>,
@@ -147,8 +149,19 @@ impl Writer<'_> {
             Some(chunk) => gangs.in_chunks(&Share::all(), "__acc_k", &total.text, &chunk),
             None => gangs.in_one_piece(&Share::all(), "__acc_k", &total),
         };
-        let variables = self.loop_variables(&heads, &numbers(&heads), &mut names);
+        let numbers = numbers(&heads);
+        let variables = self.loop_variables(&heads, &numbers, &mut names);
+        let mut last = String::new();
+        for one in self.of_iterations(directive, (&heads, header::body(statement, heads.len())), &names) {
+            declared += &self.own_copy(&one.variable, &mut names);
+            if let (Some(outer), Some(own)) = (one.outer, names.get(&one.variable.key)) {
+                last += &format!("{outer} = {own}; ");
+            }
+        }
+        if !last.is_empty() {
+            last = format!("if ({}) {{ {last}}} ", iteration::is_last(&numbers));
+        }
         let body = self.sequential(body, &names, levels, code)?;
-        Ok(format!("{{ {before}{head} {{ {variables}{declared}{body} }} }}"))
+        Ok(format!("{{ {before}{head} {{ {variables}{declared}{body} {last}}} }}"))
     }
 }

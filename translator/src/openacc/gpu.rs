@@ -15,7 +15,9 @@ use clang_sys::*;
 
 use super::cache::Cached;
 use super::directive::{Directive, Name};
+use super::header;
 use super::index::{Call, Class, Doing, Key, Space, Variable, range_of};
+use super::iteration;
 use super::loops::{Counts, Total};
 use super::mode::{Scope, Since, Sizes, WARP, WORKERS};
 use super::nest::{Assigned, Levels};
@@ -33,6 +35,7 @@ use crate::error::Complaint;
 /// Where a variable has become private, and why it does not matter to whom, in notes.
 const IN_BLOCK: &str = "declared in block";
 const IN_CLAUSE: &str = "in 'private' clause";
+const IN_ITERATION: &str = "that each iteration writes first";
 const NOT_ADDRESSABLE: &str = "not addressable";
 
 /// Rounds of a loop that take longer than it takes lanes that have parted at its end to meet again: a condition
@@ -1001,8 +1004,20 @@ impl<'g, 'w> Gpu<'g, 'w> {
             self.slice(&slice, mode, names, &mut text);
             return text;
         }
+        self.own(variable, IN_CLAUSE, range, mode, names)
+    }
+
+    /// The declaration of a copy, which is in memory if others may see its address.
+    fn own(
+        &mut self,
+        variable: &Variable,
+        place: &str,
+        range: &Range<usize>,
+        mode: Levels,
+        names: &mut Names,
+    ) -> String {
         let is_shared = self.is_shared(variable, range) && self.sizes.scope(mode) != Scope::Thread;
-        self.note(variable, IN_CLAUSE, if is_shared { Ok(mode) } else { Err(NOT_ADDRESSABLE) });
+        self.note(variable, place, if is_shared { Ok(mode) } else { Err(NOT_ADDRESSABLE) });
         if is_shared {
             let (name, declared) = self.in_memory_of_all(variable, mode);
             names.insert(variable.key, name);
@@ -1298,14 +1313,24 @@ impl<'g, 'w> Gpu<'g, 'w> {
             let Some(variable) = self.writer.index.variable(key).cloned() else { continue };
             inner += &self.private(&variable, directive.range.start, &whole, inner_mode, &mut names);
         }
+        let body = header::body(statement, heads.len());
+        let mut last = String::new();
+        for one in self.writer.of_iterations(directive, (&heads, body), &names) {
+            inner += &self.own(&one.variable, IN_ITERATION, &whole, inner_mode, &mut names);
+            if let (Some(outer), Some(own)) = (one.outer, names.get(&one.variable.key)) {
+                last += &format!("{outer} = {own}; ");
+            }
+        }
         let in_registers = copies.iter().filter(|(one, ..)| one.slice.is_none());
         self.registers.extend(in_registers.map(|(one, ..)| one.variable.clone()));
         if threads_part {
             self.since = Since::Nothing;
         }
-        let body = heads_body(statement, heads.len());
         let before = self.since;
         inner += &self.statements(&[body], inner_mode, &mut names.clone())?;
+        if !last.is_empty() {
+            inner += &self.by_one(format!("if ({}) {{ {last}}}", iteration::is_last(&numbers)), inner_mode);
+        }
         // Iterations of gangs do not depend on each other (section 2.9.2). Threads that share nothing but
         // what gangs do need not wait for each other between those of their gang.
         if levels == Levels::GANG && !self.shares && !self.calls_routine(&whole) {
@@ -1440,16 +1465,6 @@ fn unnamed_in(ty: &str) -> Option<Range<usize>> {
     let kind = ["struct ", "union ", "enum "].iter().find(|kind| ty[..place].ends_with(**kind));
     let end = place + ty[place..].find(')')? + 1;
     Some(place - kind.map_or(0, |kind| kind.len())..end)
-}
-
-/// The body of the innermost of loops in each other.
-fn heads_body(statement: Node<'_>, count: usize) -> Node<'_> {
-    let mut node = statement;
-    for _ in 0..count {
-        let inner = super::header::loop_in(node).and_then(|one| one.children().last().copied());
-        node = inner.unwrap_or(node);
-    }
-    node
 }
 
 /// How large what is given to all is, if its type is not the user's.

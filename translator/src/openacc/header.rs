@@ -172,3 +172,13 @@ fn stepped(tokens: &[Token], variable: &str) -> Option<(Option<Range<usize>>, bo
         _ => None,
     }
 }
+
+/// The body of the innermost of loops in each other.
+pub fn body(statement: Node<'_>, count: usize) -> Node<'_> {
+    let mut node = statement;
+    for _ in 0..count {
+        let inner = loop_in(node).and_then(|one| one.children().last().copied());
+        node = inner.unwrap_or(node);
+    }
+    node
+}

@@ -91,6 +91,14 @@ impl<'u> Flow<'u> {
         !self.is_unknown && inside.all(|read| self.is_assigned(*read, code))
     }
 
+    /// Whether the body of a loop assigns the variable each time.
+    pub fn is_assigned_by(&self, body: Node<'u>) -> bool {
+        fn goes_on_early(node: Node<'_>) -> bool {
+            node.kind() == CXCursor_ContinueStmt || node.children().into_iter().any(goes_on_early)
+        }
+        self.assigns(body) && !goes_on_early(body)
+    }
+
     /// Whether what is read was assigned in a part of the function.
     fn is_assigned(&self, read: usize, within: &Range<usize>) -> bool {
         self.assignments.iter().any(|one| {

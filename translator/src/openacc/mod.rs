@@ -11,7 +11,7 @@
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
 //! 4. [`region`] decides how each variable reaches the device ([`extent`]: what of a pointer's data), [`items`] what
 //!    data clauses say of it ([`sections`]; [`members`]: what is used of objects that they do not name), [`rows`] what becomes of arrays whose rows have no length that is known.
-//! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom,
+//! 5. [`gpu`] writes the text for GPUs: who computes what ([`mode`]), what is private to whom ([`iteration`]),
 //!    [`reduction`]s, which bytes of shared memory variables have ([`layout`]), if it has room for them
 //!    ([`slab`]), what [`cache`] copies there, and copies whose length is known when the program runs ([`slice`],
 //!    [`room`]). [`cpu`] writes the text for processors, [`data`] the other directives, [`routine`] functions that
@@ -30,6 +30,7 @@ mod gpu;
 mod header;
 mod index;
 mod items;
+mod iteration;
 mod kernels;
 mod lambdas;
 mod layout;

@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use gangway_code_object::{
-    CodeObject, Descriptor, Error, Feature, Kernel, RelocationKind, ValueKind, Version,
+    CodeObject, Descriptor, Error, Feature, Kernel, Loaded, RelocationKind, ValueKind, Version,
 };
 use gangway_commands::Folder;
 use proptest::prelude::*;
@@ -308,4 +308,36 @@ proptest! {
         image.extend(bytes);
         sound(&image);
     }
+}
+
+#[test]
+fn images_are_laid_out() {
+    let folder = Folder::new();
+    let Some(image) = image(&folder, "gfx90a", 5) else { return };
+    let read = CodeObject::read(&image).expect("a code object");
+    let base = 0x7000_0000_0000u64;
+    let elsewhere = 0x1234_5678_9abc;
+    let loaded = Loaded::new(&read, base, |symbol| (symbol.name == "elsewhere").then_some(elsewhere))
+        .expect("every symbol is there");
+    let mut memory = vec![0u8; read.memory_size as usize];
+    let written = loaded.write(|address, bytes| {
+        let at = usize::try_from(address - base).map_err(|_| ())?;
+        memory.get_mut(at..at + bytes.len()).ok_or(())?.copy_from_slice(bytes);
+        Ok::<_, ()>(())
+    });
+    assert_eq!(written, Ok(()), "all of it lies within the image's memory");
+    let word = |name: &str| {
+        let at = read.symbol(name).expect("a variable").address as usize;
+        u64::from_le_bytes(memory[at..at + 8].try_into().expect("8 bytes"))
+    };
+    assert_eq!(word("pointer"), base + read.symbol("counter").expect("a variable").address);
+    assert_eq!(word("far"), elsewhere);
+    let entry = read.kernels[0].entry;
+    let code = read.code_at(entry).expect("code");
+    assert_eq!(&memory[entry as usize..][..16], &code[..16]);
+
+    let error = Loaded::new(&read, base, |_| None).expect_err("a symbol is missing");
+    assert_eq!(error.to_string(), "corrupt: there is no symbol elsewhere");
+    assert!(Loaded::new(&read, base + 1, |_| Some(0)).is_err(), "the base is aligned");
+    assert!(Loaded::new(&read, u64::MAX - 4095, |_| Some(0)).is_err(), "memory ends");
 }

@@ -80,7 +80,7 @@ impl Driver {
         unsafe {
             let get: extern "C" fn(*mut *const [usize; 2], *const u8) -> u32 =
                 std::mem::transmute(self.address(c"cuGetExportTable"));
-            assert_eq!(get(&mut table, c"gangway-runtime".as_ptr().cast()), 0);
+            assert_eq!(get(&mut table, gangway_private_table::NUMBER.as_ptr()), 0);
             // More functions may follow behind the one that has always been there.
             let [size, function] = *table;
             assert!(size >= size_of::<[usize; 2]>() && size.is_multiple_of(size_of::<usize>()), "{size}");

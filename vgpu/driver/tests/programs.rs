@@ -14,23 +14,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Makes a folder with the library under the names that programs look for.
 fn library() -> Result<PathBuf, Failed> {
-    let tests = std::env::current_exe()?;
-    let built = tests.with_file_name("libgangway_driver.so");
-    if !built.exists() {
-        return Err(format!("{} has not been built", built.display()).into());
-    }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libcuda");
-    std::fs::create_dir_all(&folder)?;
-    for name in ["libcuda.so.1", "libcuda.so"] {
-        let link = folder.join(name);
-        if std::fs::read_link(&link).ok().as_deref() == Some(&built) {
-            continue;
-        }
-        // Another process may be making it, too: what counts is that it is there.
-        let temporary = folder.join(format!("{name}.{}", std::process::id()));
-        std::os::unix::fs::symlink(&built, &temporary)?;
-        std::fs::rename(&temporary, &link)?;
-    }
+    gangway_commands::under_names("libgangway_driver.so", &["libcuda.so.1", "libcuda.so"], &folder)?;
     Ok(folder)
 }
 
@@ -68,16 +53,9 @@ fn run(program: &mut Command, library: &Path, engine: &str) {
     program.env("GANGWAY_VGPU_DEVICES", "2").run().succeeded();
 }
 
-/// The C programs in a folder, by name.
+/// The C programs in a folder of this crate, by name.
 fn programs(folder: &str) -> Vec<(String, PathBuf)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-    let entries = std::fs::read_dir(&folder).expect("the folder of programs");
-    let paths = entries.map(|entry| entry.expect("an entry of the folder of programs").path());
-    let sources = paths.filter(|path| path.extension().is_some_and(|extension| extension == "c"));
-    let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let programs: Vec<_> = sources.map(|path| (name(&path), path)).collect();
-    assert!(!programs.is_empty(), "no programs in {}", folder.display());
-    programs
+    gangway_commands::programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
 }
 
 fn main() {

@@ -44,11 +44,23 @@ pub type Masked = unsafe extern "C" fn(
     lanes: u32,
 ) -> u64;
 
+/// Compiled code of the regions of a function that each lane runs by itself, in the number that converged code
+/// tells: all lanes of the warp enter it. `frame` has the registers that it needs from before, in the form that
+/// converged code holds them, and gets for each lane those that it may have written.
+pub type Lanewise = unsafe extern "C" fn(warp: *mut Warp, frame: *mut c_void, region: u64);
+
 /// Which flavour of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flavour {
     Converged,
     Masked,
+    Lanewise,
+}
+
+/// Where in the table of functions the code of a function's regions is: behind the two entries of each of the
+/// module's functions.
+pub(crate) const fn entry_of_regions(functions: usize, function: u32) -> usize {
+    2 * functions + function as usize
 }
 
 /// The state of a warp that compiled code sees.
@@ -58,7 +70,8 @@ pub enum Flavour {
 /// stands in one cache line, the second; the first is what a launch writes and code reads most.
 #[repr(C, align(64))]
 pub struct Warp {
-    /// Two entries per function, converged and masked; null until it is compiled.
+    /// Two entries per function, converged and masked, then one for the regions of each ([`Lanewise`]); null until it
+    /// is compiled.
     pub functions: *const AtomicPtr<c_void>,
     /// The helpers, in the order of [`crate::support::HELPERS`].
     pub helpers: *const *const c_void,

@@ -6,16 +6,9 @@ use std::sync::{Arc, OnceLock};
 use gangway_device_memory::{AllocationKind, DeviceHeap, Error, Fault as Violation, Hold, Request, Space};
 use gangway_interpreter::FaultKind;
 
+use crate::generator::Tier;
 use crate::unified::Made;
 use crate::{guard, output};
-
-/// Function addresses are this far apart.
-const FUNCTION_STEP: u64 = 16;
-
-/// The address of a function, which its pointers hold.
-pub(crate) fn function_address(function: u32) -> u64 {
-    gangway_device_memory::FUNCTIONS + u64::from(function) * FUNCTION_STEP
-}
 
 /// One device's memory.
 #[derive(Debug)]
@@ -27,6 +20,8 @@ pub(crate) struct Device {
     pub watch: bool,
     /// Whether programs are checked for uses of what nothing has written.
     pub init: bool,
+    /// Which generators make code.
+    pub tier: Tier,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
@@ -55,6 +50,7 @@ impl Device {
             check,
             watch,
             init: false,
+            tier: Tier::default(),
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),
@@ -65,6 +61,12 @@ impl Device {
     #[must_use]
     pub fn with_init(self, init: bool) -> Self {
         Device { init: init && gangway_device_memory::shadow::enable().is_ok(), ..self }
+    }
+
+    /// With code of these generators.
+    #[must_use]
+    pub fn with_tier(self, tier: Tier) -> Self {
+        Device { tier, ..self }
     }
 
     /// The host may have written what it can.

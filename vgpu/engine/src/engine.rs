@@ -10,6 +10,7 @@ use gangway_races::{Host, HostAccess, Origin, Past, Transfer};
 use crate::device::Device;
 use crate::fault::{Fault, Place};
 use crate::functions::CodeCache;
+use crate::generator::Tier;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
@@ -27,6 +28,8 @@ pub struct Options {
     /// Who hears of what the checks find.
     pub listeners: Listeners,
     pub execution: Execution,
+    /// Which generators make code.
+    pub tier: Tier,
     /// Where compiled code is kept for others who load the same module, if anywhere.
     pub cache: Option<Arc<CodeCache>>,
     /// Bytes of local memory per thread; see also [`Engine::set_stack`].
@@ -44,6 +47,7 @@ impl Default for Options {
             checks: Checks::default(),
             listeners: Listeners::default(),
             execution: Execution::default(),
+            tier: Tier::default(),
             cache: None,
             stack: 1 << 12,
             heap: 0,
@@ -123,7 +127,7 @@ impl Engine {
         let checks = options.checks;
         let watch = checks.race || checks.map;
         let device = Device::new(options.device, checks.memory || watch, watch, options.heap);
-        let device = Arc::new(device.with_init(checks.init));
+        let device = Arc::new(device.with_init(checks.init).with_tier(options.tier));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let host = races.as_ref().map(Host::new);
         let accesses = checks.map.then(Arc::default);

@@ -3,11 +3,39 @@
 //! [`Unit`] has everything that is known of a function; `lower` says what its instructions compute.
 //! A generator decides nothing about either.
 
+use std::str::FromStr;
+
 use crate::abi::Flavour;
 use crate::analysis::passes::Passes;
 use crate::analysis::unit::{Refused, Unit};
 use crate::code::Compiled;
 use crate::lower::Features;
+
+/// Which generators make code, `GANGWAY_VGPU_TIER`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tier {
+    /// Cranelift makes all.
+    #[default]
+    Cranelift,
+    /// LLVM makes code of regions that lanes run by themselves, where it is there: before the function first runs.
+    Llvm,
+    /// The same, but LLVM's code comes while Cranelift's runs.
+    Auto,
+}
+
+impl FromStr for Tier {
+    type Err = ();
+
+    /// `cranelift`, `llvm` or `auto`.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "cranelift" => Ok(Tier::Cranelift),
+            "llvm" => Ok(Tier::Llvm),
+            "auto" => Ok(Tier::Auto),
+            _ => Err(()),
+        }
+    }
+}
 
 /// What is shown to who works on the engine: the ending of a file's name, and its text.
 pub(crate) type Texts = Vec<(&'static str, String)>;

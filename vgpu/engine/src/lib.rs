@@ -23,6 +23,7 @@
 //! | `analysis` | what is known of a function before code is made of it |
 //! | `generator` | what makes machine code of that |
 //! | [`cranelift`] | the generator that writes Cranelift's code |
+//! | `llvm` | the generator that has LLVM make code of regions that lanes run by themselves |
 //! | `compile` | from a function to machine code |
 //! | `functions` | the compiled functions of a program, and where their code is kept |
 //! | `output` | what kernels print |
@@ -54,6 +55,7 @@ pub mod guard;
 pub mod init;
 mod launch;
 mod lines;
+mod llvm;
 mod load;
 pub mod lower;
 mod output;
@@ -70,7 +72,9 @@ pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
 pub use functions::CodeCache;
 pub use gangway_races::{HostAccess, Origin, Past, Transfer};
+pub use generator::Tier;
 pub use launch::KernelLaunch;
+pub use llvm::{Noted, lanewise, llvm_version};
 pub use load::{Kernel, LoadError, Parameter};
 pub use program::{Global, KernelId, Program};
 pub use run::{CLOCK_KHZ, Listener, Listeners, catch_signals, when_warps_wait};

@@ -9,7 +9,7 @@ use gangway_device_memory::{AllocationKind, Error};
 use gangway_ptx::{Function, Linkage, Module, StateSpace};
 use rustc_hash::FxHashMap;
 
-use crate::device::{Device, Held, function_address};
+use crate::device::{Device, Held};
 use crate::functions::{CodeCache, Functions, Provided, Source};
 use crate::init::{self, Init};
 use crate::load::{self, Graph, Kernel, LoadError, Piece, PieceClass, Places, Reach};
@@ -24,7 +24,7 @@ pub struct Program {
     interpreted: gangway_interpreter::Program,
     /// What runs each kernel.
     entries: Vec<Entry>,
-    functions: Functions,
+    functions: Arc<Functions>,
     /// Where dynamic shared memory begins in a block's.
     shared: u64,
     device: Arc<Device>,
@@ -130,7 +130,7 @@ impl Program {
         let functions: Vec<u32> = kernels.map(|(_, index)| index).collect();
         let reaches: Vec<_> = functions.iter().map(|&index| (index, graph.reach(index))).collect();
         places.share(&module, &reaches);
-        for (address, bytes) in places.initial(&module, function_address) {
+        for (address, bytes) in places.initial(&module, gangway_device_memory::function_address) {
             let refused = |error: Error| LoadError::OutOfMemory(error.to_string());
             device.initialize(address, &bytes).map_err(refused)?;
         }
@@ -176,6 +176,7 @@ impl Program {
             check: device.check,
             watch: device.watch,
             provided,
+            tier: device.tier,
         };
         let init = watched.zip(globals.get(gangway_init::RECORDS));
         let init = init.map(|(uses, records)| Init::new(uses, records.address));

@@ -1,5 +1,5 @@
 //! Runs the self-describing tests of `gangway-filetests` through the engine, from loading to
-//! the results in device memory.
+//! the results in device memory. In the mode `lanewise` LLVM makes code of what lanes run by themselves.
 //!
 //! Expectations are the interpreter's: the bits that a launch leaves, or its fault. Of a fault
 //! everything is compared but addresses of device memory, and the thread where an engine knows only
@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Checks, Engine, Execution, KernelLaunch, Options};
+use gangway_engine::{Checks, Engine, Execution, KernelLaunch, Options, Tier};
 use gangway_filetests::{Parameter, Test, render};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -17,10 +17,11 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const CHILD: &str = "GANGWAY_FILETEST_CHILD";
 
 /// How an engine works: the suffix of its tests' names, what runs kernels, and whether it checks.
-const MODES: &[(&str, Execution, bool)] = &[
-    ("interpreted", Execution::Interpreted, false),
-    ("compiled", Execution::CompiledOnly, false),
-    ("checked", Execution::CompiledOnly, true),
+const MODES: &[(&str, Execution, Tier, bool)] = &[
+    ("interpreted", Execution::Interpreted, Tier::Cranelift, false),
+    ("compiled", Execution::CompiledOnly, Tier::Cranelift, false),
+    ("lanewise", Execution::CompiledOnly, Tier::Llvm, false),
+    ("checked", Execution::CompiledOnly, Tier::Llvm, true),
 ];
 
 /// Tests that an engine cannot run, and why.
@@ -28,17 +29,20 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("fault-endless.ptx/interpreted", "an engine has no limit of instructions"),
     ("fault-endless.ptx/compiled", "an engine has no limit of instructions"),
     ("fault-endless.ptx/checked", "an engine has no limit of instructions"),
+    ("fault-endless.ptx/lanewise", "an engine has no limit of instructions"),
+    ("fault-out-of-bounds.ptx/lanewise", "bounds are found to the byte in check mode only"),
     ("fault-out-of-bounds.ptx/compiled", "bounds are found to the byte in check mode only"),
 ];
 
 fn main() {
     let tests = gangway_filetests::tests();
     let mut trials = Vec::new();
-    for &(mode, execution, memory) in MODES {
+    for &(mode, execution, tier, memory) in MODES {
         let engine = Engine::new(Options {
             workers: 2,
             checks: Checks { memory, ..Checks::NONE },
             execution,
+            tier,
             stack: 1 << 16,
             heap: 1 << 20,
             ..Options::default()

@@ -176,6 +176,26 @@ fn a_flag_between_blocks() {
     assert_eq!(found(&old, 2, 64), Races::default());
 }
 
+/// Two blocks that run at the same time, each after the other's turn, hundreds of times.
+#[test]
+fn a_flag_that_goes_to_and_fro() {
+    let with = |look: &str, raise: &str| {
+        format!(
+            "setp.eq.u32 %p, %b, 0; mov.u32 %s, 0; round: shl.b32 %n, %s, 1; add.u32 %n, %n, %b;
+             look: {look} setp.ne.u32 %p, %w, %n; @%p bra look;
+             ld.global.u32 %v, [%base]; add.u32 %v, %v, 1; st.global.u32 [%base], %v;
+             add.u32 %n, %n, 1; {raise}
+             add.u32 %s, %s, 1; setp.lt.u32 %p, %s, 100; @%p bra round;"
+        )
+    };
+    let acquire = "ld.acquire.gpu.global.u32 %w, [%flag];";
+    let release = "st.release.gpu.global.u32 [%flag], %n;";
+    twins(&with(acquire, &release.replace("release", "relaxed")), &with(acquire, release), 2, 1);
+    let exchanges =
+        ["atom.acquire.gpu.global.or.b32 %w, [%flag], 0;", "atom.release.gpu.global.add.u32 %n, [%flag], 1;"];
+    assert_eq!(found(&with(exchanges[0], exchanges[1]), 2, 1), Races::default());
+}
+
 #[test]
 fn words_that_all_lanes_use_one_after_the_other() {
     // Words of such loops are told of line by line, and before anything that orders them. What all lanes write

@@ -204,7 +204,7 @@ fn swizzled(
             let inside = address.filter(|address| {
                 address
                     .checked_sub(wave.scratch)
-                    .is_some_and(|place| place + count as u64 <= wave.scratch_size)
+                    .is_some_and(|place| place.saturating_add(count as u64) <= wave.scratch_size)
             });
             if inside.is_none() {
                 let limit = memories.private_size;

@@ -65,7 +65,8 @@ impl Code {
         Ok(&self.known[self.known.len() - 1])
     }
 
-    fn decode(&self, memory: &dyn Memory, address: u64) -> Result<Instruction, FaultKind> {
+    /// Reads an instruction anew.
+    pub fn decode(&self, memory: &dyn Memory, address: u64) -> Result<Instruction, FaultKind> {
         let mut bytes = [0; 8];
         let bytes = if memory.read(address, &mut bytes).is_ok() {
             &bytes[..]

@@ -69,7 +69,7 @@ pub fn load_to_group(
     let mut bytes = [0; MOST];
     of_lane(lane, memories.read(wave, place, &mut bytes[..load.bytes]))?;
     let word = load.widened([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    let to = u64::from(wave.m0() & 0xffff).wrapping_add_signed(offset) + 4 * lane as u64;
+    let to = u64::from(wave.m0() & 0xffff).wrapping_add_signed(offset).wrapping_add(4 * lane as u64);
     let to = Place { lane, space: Space::Group, address: to };
     of_lane(lane, memories.write(wave, to, &word.to_le_bytes()))
 }

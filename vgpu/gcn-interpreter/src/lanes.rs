@@ -11,7 +11,7 @@ pub fn exchanged(exchange: Exchange, lane: usize) -> Option<usize> {
     match exchange {
         Exchange::Quad(lanes) => Some(lane & !3 | usize::from(lanes >> (2 * (lane & 3)) & 3)),
         Exchange::RowShiftLeft(by) => in_row(place + usize::from(by)),
-        Exchange::RowShiftRight(by) => in_row(place.wrapping_sub(usize::from(by))),
+        Exchange::RowShiftRight(by) => place.checked_sub(usize::from(by)).and_then(in_row),
         Exchange::RowRotateRight(by) => in_row((place + 16 - usize::from(by)) & 15),
         Exchange::WaveShiftLeft => Some(lane + 1).filter(|from| *from < LANES),
         Exchange::WaveRotateLeft => Some((lane + 1) % LANES),

@@ -1,10 +1,10 @@
 //! A plain interpreter of AMD's machine code: the oracle that faster engines are compared with.
 //!
-//! It runs one launch on one thread of the host. Waves of 64 lanes run by turns, and so do
+//! It runs a launch on one thread of the host, or its work-groups on several. Waves of 64 lanes run by turns, and so do
 //! work-groups. Each instruction is decoded once, and the row of the decoder's table tells what it
 //! means: [`runs`] says which rows it knows.
 //!
-//! [`launch`] is the only way in. It never panics, whatever the code is, and never touches memory
+//! [`launch`] and [`launch_part`] are the only ways in. They never panic, whatever the code is, and never touch memory
 //! but through [`Memory`]: every failure of the device's program is a [`Fault`] that names the
 //! instruction, its place in the kernel, and the lane.
 //!
@@ -73,5 +73,5 @@ mod wave;
 pub use dispatch::{Dispatch, GROUP_APERTURE, LANES, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch};
 pub use execute::runs;
 pub use fault::{Fault, FaultKind, Lane};
-pub use machine::launch;
+pub use machine::{launch, launch_part};
 pub use memory::{Flat, Memory};

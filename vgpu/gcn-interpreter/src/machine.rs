@@ -3,7 +3,7 @@
 //! Several work-groups run by turns, as many as there is scratch memory for, up to a few: kernels
 //! whose work-groups wait for each other end, if there are not too many.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gangway_code_object::Descriptor;
 use gangway_gcn::Instruction;
@@ -47,6 +47,20 @@ struct Machine<'a> {
 /// # Errors
 /// The launch is wrong, or the kernel failed; then what it has written until then stays.
 pub fn launch(memory: &dyn Memory, dispatch: &Dispatch, stop: &AtomicBool) -> Result<(), Box<Fault>> {
+    launch_part(memory, dispatch, &AtomicU64::new(0), stop)
+}
+
+/// Runs work-groups of a launch that several threads run. `next` is the number of the first one that nobody has
+/// taken, and theirs together; each thread has scratch memory of its own in the dispatch.
+///
+/// # Errors
+/// As for [`launch`]. The other threads go on until they are stopped.
+pub fn launch_part(
+    memory: &dyn Memory,
+    dispatch: &Dispatch,
+    next: &AtomicU64,
+    stop: &AtomicBool,
+) -> Result<(), Box<Fault>> {
     let fail = |kind| Box::new(fault(dispatch, 0, 0, kind));
     let descriptor = dispatch.descriptor(memory).map_err(fail)?;
     let entry = dispatch.packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
@@ -54,7 +68,7 @@ pub fn launch(memory: &dyn Memory, dispatch: &Dispatch, stop: &AtomicBool) -> Re
         return Err(fail(FaultKind::Unsupported(what.to_owned())));
     }
     let code = Code::new(dispatch.gpu);
-    Machine { memory, dispatch, descriptor, entry, code, time: 0 }.run(stop)
+    Machine { memory, dispatch, descriptor, entry, code, time: 0 }.run(next, stop)
 }
 
 /// A fault of no wave.
@@ -72,7 +86,7 @@ fn fault(dispatch: &Dispatch, address: u64, entry: u64, kind: FaultKind) -> Faul
 }
 
 impl Machine<'_> {
-    fn run(&mut self, stop: &AtomicBool) -> Result<(), Box<Fault>> {
+    fn run(&mut self, next: &AtomicU64, stop: &AtomicBool) -> Result<(), Box<Fault>> {
         let packet = self.dispatch.packet;
         let [columns, rows, layers] = packet.groups().map(u64::from);
         let count = columns * rows * layers;
@@ -80,8 +94,10 @@ impl Machine<'_> {
             0 => RESIDENT,
             need => (self.dispatch.scratch.size / need).min(RESIDENT),
         };
-        let mut waiting = (0..count).map(|number| {
-            [number % columns, number / columns % rows, number / columns / rows].map(|place| place as u32)
+        let mut waiting = std::iter::from_fn(|| {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let place = || [number % columns, number / columns % rows, number / columns / rows];
+            (number < count).then(|| place().map(|place| place as u32))
         });
         let mut groups: Vec<Group> = waiting
             .by_ref()
@@ -205,7 +221,8 @@ impl Machine<'_> {
 
     /// A wave that cannot go on where it stands.
     fn stopped(&self, wave: &Wave, kind: FaultKind) -> Box<Fault> {
-        self.failed(wave, wave.pc, None, Stop { kind, lane: None })
+        let instruction = self.code.decode(self.memory, wave.pc).ok();
+        self.failed(wave, wave.pc, instruction.as_ref(), Stop { kind, lane: None })
     }
 }
 

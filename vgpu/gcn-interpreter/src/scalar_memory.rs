@@ -85,7 +85,7 @@ pub fn run(
             let (address, inside) = address(wave, access, *buffer, 4 * u64::from(words))?;
             for number in 0..u64::from(words).min(inside) {
                 let value = wave.scalar[(usize::from(first) + number as usize) & 127];
-                memories.memory.write(address + 4 * number, &value.to_le_bytes())?;
+                memories.memory.write(address.wrapping_add(4 * number), &value.to_le_bytes())?;
             }
             Ok(())
         }

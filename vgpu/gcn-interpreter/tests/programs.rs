@@ -6,7 +6,7 @@ mod generator;
 mod support;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gangway_code_object::CodeObject;
@@ -31,7 +31,7 @@ fn main() {
     for program in PROGRAMS.iter().copied().map(str::to_owned).chain(own) {
         for gpu in Gpu::ALL {
             for level in LEVELS {
-                let source = support::sources().join(&program);
+                let source = sources().join(&program);
                 let trial =
                     Trial::test(format!("{program}/{gpu}{level}"), move || Ok(compare(gpu, level, &source)?));
                 trials.push(trial.with_ignored_flag(ignored));
@@ -56,17 +56,21 @@ const SEEDS: u64 = 40;
 fn random(seed: u64) -> Result<(), String> {
     let folder = Folder::new();
     let source = folder.join("random.c");
-    let header = fs::read_to_string(support::sources().join("run.h")).map_err(|error| error.to_string())?;
+    let header = fs::read_to_string(sources().join("run.h")).map_err(|error| error.to_string())?;
     folder.write("run.h", header);
     folder.write("random.c", generator::program(seed));
     let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
     let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
-    compare(gpu, level, &source).map_err(|error| format!("{gpu} {level}: {error}"))
+    compare(gpu, level, &source).map_err(|error| {
+        let kept = std::env::temp_dir().join(format!("gangway-random-{seed}.c"));
+        let copied = fs::copy(&source, &kept).is_ok();
+        format!("{gpu} {level} ({}, {copied}): {error}", kept.display())
+    })
 }
 
 /// Runs a program here and there.
 fn compare(gpu: Gpu, level: &str, source: &Path) -> Result<(), String> {
-    let numbers = support::numbers(NUMBERS, 0x1234_5678_9abc_def1);
+    let numbers = numbers(NUMBERS, 0x1234_5678_9abc_def1);
     let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let image = support::compile(gpu, level, source, &[])?;
     let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
@@ -102,4 +106,55 @@ fn on_the_host(source: &Path, numbers: &[u8]) -> Result<Vec<u64>, String> {
 
 fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
+}
+
+/// Where sources of kernels are.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// Numbers that are random, and those at which something changes.
+fn numbers(count: usize, mut seed: u64) -> Vec<u64> {
+    const EDGES: [u64; 28] = [
+        0,
+        1,
+        2,
+        u64::MAX,
+        u64::MAX - 1,
+        1 << 63,
+        (1 << 63) - 1,
+        1 << 31,
+        (1 << 31) - 1,
+        1 << 32,
+        u32::MAX as u64,
+        0x8000_0001,
+        0xffff_ffff_8000_0000,
+        0x7f80_0000_7f80_0000,
+        0x7ff0_0000_0000_0000,
+        0xfff0_0000_0000_0000,
+        0x7ff8_0000_0000_0000,
+        0x3ff0_0000_3f80_0000,
+        0x4330_0000_4b00_0000,
+        0x0000_0000_0000_0001,
+        0x000f_ffff_007f_ffff,
+        0x0010_0000_0080_0000,
+        0x7fef_ffff_7f7f_ffff,
+        0xbff0_0000_bf80_0000,
+        0x8000_0000_8000_0000,
+        0x7bff_7c00_3c00_0400,
+        0x8000_8001_fc00_7e00,
+        0x5555_5555_aaaa_aaaa,
+    ];
+    (0..count)
+        .map(|number| {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            match number % 4 {
+                0 => EDGES[(seed % EDGES.len() as u64) as usize],
+                1 => seed >> (seed & 63),
+                _ => seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            }
+        })
+        .collect()
 }

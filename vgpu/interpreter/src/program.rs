@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use gangway_device_memory::FUNCTIONS;
+use gangway_device_memory::{FUNCTION_STEP, FUNCTIONS, function_address};
 use gangway_ptx::{
     Body, Function, FunctionId, Linkage, Module, StateSpace, Symbol, Variable, VariableId, WORD,
 };
 
 use crate::fault::FaultKind;
 use crate::memory::Memory;
-
-/// Function addresses are this far apart.
-const FUNCTION_STEP: u64 = 16;
 
 /// A loaded module.
 #[derive(Debug)]
@@ -190,7 +187,7 @@ impl Program {
     pub(crate) fn address(&self, symbol: Symbol) -> Option<u64> {
         match symbol {
             Symbol::Variable(VariableId(id)) => self.variables.get(id as usize).copied(),
-            Symbol::Function(FunctionId(id)) => Some(FUNCTIONS + u64::from(id) * FUNCTION_STEP),
+            Symbol::Function(FunctionId(id)) => Some(function_address(id)),
             _ => None,
         }
     }

@@ -98,6 +98,15 @@ pub const LOCAL_WINDOW: u64 = WINDOWS;
 pub const LOCAL_SIZE: u64 = 1 << 32;
 /// What function addresses count from.
 pub const FUNCTIONS: u64 = WINDOWS + (1 << 34);
+/// How far the addresses of functions are apart.
+pub const FUNCTION_STEP: u64 = 16;
+
+/// The address of a function, which its pointers hold.
+#[must_use]
+pub const fn function_address(number: u32) -> u64 {
+    FUNCTIONS + number as u64 * FUNCTION_STEP
+}
+
 /// Generic addresses of shared memory in the interpreter; the engine uses real ones.
 pub const SHARED_WINDOW: u64 = WINDOWS + (1 << 35);
 /// The length of [`SHARED_WINDOW`].

@@ -82,7 +82,7 @@ fn load_data(context: &Context, image: *const c_void, bytes: usize) -> Result<Ha
         return Err(log.error(context, code, "cuModuleLoadDataEx", bytes));
     }
     if let Some(virtual_gpu) = context.driver.virtual_gpu {
-        (virtual_gpu.runtimes_module)(module);
+        virtual_gpu.runtimes_module(module);
     }
     Ok(module)
 }

@@ -1,4 +1,4 @@
-//! What the checks of the virtual GPU cost: kernels without and with them.
+//! What checks cost: kernels of the virtual GPU without and with them, and whole programs with `map`.
 //!
 //! `make bench-checks` calls it. It compiles programs of `benches/openacc` and `benches/checks`, runs each
 //! one without a check and with each of them in turn, prints a table of ratios and writes
@@ -8,6 +8,7 @@
 
 mod cases;
 mod ratios;
+mod stale;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -18,6 +19,7 @@ use gangway_bench::process::{compile, undisturbed};
 use gangway_bench::program::{self, Found, Program, Setting, Staged};
 
 use cases::{CASES, Case, Compiler};
+use stale::{Device, Form};
 
 const PROGRAM: Program = Program {
     name: "gangway-bench-checks",
@@ -39,25 +41,38 @@ fn main() -> ExitCode {
             return Ok(Found::default());
         }
         for case in &cases {
-            build(setting, &tool, case)?;
+            Form::of(case).try_for_each(|form| build(setting, &tool, case, form))?;
         }
         let ratios = ratios::measure(&tool, setting, &cases)?;
-        let below = format!("{}\n{}", ratios.shown, ratios::notes(setting.rounds));
-        Ok(Found { below, facts: vec![machine::gcc()], ..ratios })
+        let stale = stale::measure(&tool, setting, &cases)?;
+        let below = format!(
+            "{}\n{}\n## Stale data\n\n{stale}\n{}",
+            ratios.shown,
+            ratios::notes(setting.rounds),
+            stale::notes()
+        );
+        let shown = format!("{}\n{stale}", ratios.shown);
+        Ok(Found { shown, below, facts: vec![machine::gcc()], passes: ratios.passes })
     })
 }
 
 /// Compiles a program, with the processor's time for its clock.
-fn build(setting: &Setting, tool: &Path, case: &Case) -> Result<()> {
+fn build(setting: &Setting, tool: &Path, case: &Case, form: Form) -> Result<()> {
     let (compiler, model): (_, &[&str]) = match case.compiler {
         Compiler::Gangway => {
             let mut command: Command = undisturbed(tool);
             command.arg("cc");
-            (command, &["-fopenmp", "--offload-arch=sm_80"])
+            if form.tells {
+                command.arg("--check=map");
+            }
+            match form.device {
+                Device::Cpu => (command, &["-fopenmp", "--offload-arch=x86_64"]),
+                Device::VirtualGpu => (command, &["-fopenmp", "--offload-arch=sm_80"]),
+            }
         }
         Compiler::Gcc => (gangway_compilers::gcc(), &["-fopenmp", "-foffload=nvptx-none", "-foffload=-lm"]),
     };
-    compile(compiler, &setting.root.join(case.source), &setting.build.join(case.name), |command| {
+    compile(compiler, &setting.root.join(case.source), &setting.build.join(form.file(case)), |command| {
         command.args(["-O2", "-fno-math-errno", "-DGANGWAY_BENCH_PROCESSOR_TIME"]).args(model).arg("-lm")
     })
 }

@@ -1,6 +1,7 @@
 //! Accesses that the program and the C library [tell](crate::host_accesses).
 
 use super::tracker::{Mistake, TRACKER, Tracker};
+use super::uses::User;
 use super::{advice, contents, pages};
 use crate::host_accesses::{self, Access, Consumer};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,8 +44,7 @@ impl Consumer for Accesses {
     }
 
     fn library(&self, address: usize, size: usize, access: Access) {
-        // The runtime's own memory is allocated and freed with the locks held, too.
-        if !pages::any() && !host_accesses::are_told() || pages::are_mine() || advice::is_mine() {
+        if !is_of_interest() {
             return;
         }
         match access {
@@ -52,13 +52,31 @@ impl Consumer for Accesses {
                 pages::release(address, size);
                 TRACKER.try_with(|tracker| tracker.ledger.free(address, size));
             }
+            Access::Protect => pages::release(address, size),
+            Access::Open => pages::open(address, size),
             // How much is written shows later, in the contents.
-            Access::Write => pages::open(address, size),
-            Access::Read => library_reads(address, size),
+            Access::Write => pages::begin_use(User::Library, address, size),
+            Access::Use => pages::begin_reading(address, size),
+            Access::Read => {
+                pages::begin_reading(address, size);
+                library_reads(address, size);
+            }
+        }
+    }
+
+    fn library_has_ended(&self, address: usize, size: usize) {
+        if is_of_interest() {
+            pages::end_use(User::Library, address, size);
         }
     }
 }
 
+/// The runtime's own memory is allocated and freed with the locks held, too.
+fn is_of_interest() -> bool {
+    (pages::are_closed() || host_accesses::are_told()) && !pages::are_mine() && !advice::is_mine()
+}
+
+/// Tells of what is old of what the system is about to read.
 fn library_reads(address: usize, size: usize) {
     // No more is of interest than what is mapped.
     let mapped = |tracker: &mut Tracker| {
@@ -67,20 +85,33 @@ fn library_reads(address: usize, size: usize) {
         ends.max().filter(|_| ledger.has_newer_on_devices(address, size))
     };
     let Some(Some(end)) = TRACKER.try_with(mapped) else { return };
-    let size = size.min(end - address);
-    pages::open(address, size);
-    let Some(now) = contents::read(address, size) else { return };
-    TRACKER.try_with(|tracker| {
-        if let Some(access) = tracker.ledger.host_reads(address, &now) {
-            let place = tracker.places.code(host_accesses::library_caller().unwrap_or(0));
-            tracker.note(Mistake::HostReads, access.key, access.stale, place);
+    // Without an allocation: signal handlers write, too.
+    let mut now = [0; 4096];
+    let mut at = address;
+    while at < end.min(address + size) {
+        let part = now.len().min(end.min(address + size) - at);
+        let now = &mut now[..part];
+        if !contents::read_into(at, now) {
+            return;
         }
-    });
+        let old = TRACKER.try_with(|tracker| tracker.ledger.host_reads(at, now)).flatten();
+        if let Some(access) = old {
+            let code = host_accesses::library_caller().unwrap_or(0);
+            TRACKER.try_with(|tracker| {
+                let place = tracker.places.code(code);
+                tracker.note(Mistake::HostReads, access.key, access.stale, place);
+            });
+            return;
+        }
+        at += part;
+    }
 }
 
 fn host_reads(tracker: &Tracker, address: usize, size: usize) -> Option<gangway_freshness::Access> {
     tracker.ledger.has_newer_on_devices(address, size).then_some(())?;
-    // SAFETY: the program is about to read the same bytes.
-    let now = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(address), size) };
-    tracker.ledger.host_reads(address, now)
+    // The program is about to read the same bytes. If it must not, that is for its own instruction to find out, and not
+    // for this thread, which has the tracker.
+    let mut now = [0; 16];
+    let now = now.get_mut(..size)?;
+    contents::read_into(address, now).then(|| tracker.ledger.host_reads(address, now))?
 }

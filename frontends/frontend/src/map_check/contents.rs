@@ -28,6 +28,32 @@ pub fn read_into(address: usize, bytes: &mut [u8]) -> bool {
     true
 }
 
+/// How much is looked at together: it stays in a processor's second cache.
+const PART: usize = 1 << 18;
+
+/// Parts of a range, each with its offset.
+fn parts(size: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..size).step_by(PART).map(move |offset| (offset, PART.min(size - offset)))
+}
+
+/// Has `work` see to a range, a part after the other, which it gets the offset of, and room for. False where it has
+/// said so.
+pub fn by_parts(size: usize, mut work: impl FnMut(usize, &mut [u8]) -> bool) -> bool {
+    let mut room = vec![0; PART.min(size)];
+    parts(size).all(|(offset, length)| work(offset, &mut room[..length]))
+}
+
+/// Has `look` see memory of the host in the same way. False where something cannot be read.
+pub fn of_host(address: usize, size: usize, mut look: impl FnMut(usize, &[u8])) -> bool {
+    by_parts(size, |offset, now| {
+        let done = read_into(address + offset, now);
+        if done {
+            look(offset, now);
+        }
+        done
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +63,13 @@ mod tests {
         let bytes = [1_u8, 2, 3, 4];
         assert_eq!(read(bytes.as_ptr().addr() + 1, 2), Some(vec![2, 3]));
         assert_eq!(read(8, 8), None);
+        let large: Vec<u8> = (0..3 * PART + 5).map(|at| at as u8).collect();
+        let mut seen = Vec::new();
+        let add = |offset: usize, part: &[u8]| {
+            assert_eq!(offset, seen.len());
+            seen.extend_from_slice(part);
+        };
+        assert!(of_host(large.as_ptr().addr(), large.len(), add) && seen == large);
+        assert!(!of_host(8, 8, |_, _| unreachable!()));
     }
 }

@@ -16,14 +16,17 @@ mod accesses;
 mod advice;
 mod contents;
 mod decode;
+mod handlers;
 mod lock;
+mod maps;
 mod pages;
 mod places;
 mod told;
 mod tracker;
+mod uses;
 mod watch;
 
-use crate::host_accesses;
+use crate::host_accesses::{self, Heard};
 use crate::message::print_line;
 use gangway_runtime::events;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,8 +41,18 @@ pub(crate) fn start() {
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     events::wait_for_contents();
     events::observe(&WATCH);
-    pages::start();
-    host_accesses::tell(&accesses::Accesses);
+    let why = match host_accesses::tell(&accesses::Accesses) {
+        Heard::All => None,
+        Heard::Nothing => Some("the program was not started by `gangway run --check=map`"),
+        Heard::NotFree => Some("the program has its own `free`"),
+    };
+    match why {
+        None => pages::start(),
+        Some(why) => print_line(format_args!(
+            "gangway: note: --check=map: {why}; what the host reads is not looked at, but in code of \
+             `gangway cc --check=map`"
+        )),
+    }
     // In the order in which they are taken elsewhere.
     extern "C" fn before() {
         watch::READING.acquire();
@@ -53,9 +66,13 @@ pub(crate) fn start() {
         pages::let_go();
         watch::READING.release();
     }
+    extern "C" fn after_in_child() {
+        after();
+        pages::forget_other_threads();
+    }
     // SAFETY: functions without parameters, of a library that stays loaded.
     unsafe {
-        libc::pthread_atfork(Some(before), Some(after), Some(after));
+        libc::pthread_atfork(Some(before), Some(after), Some(after_in_child));
         libc::atexit(at_exit);
     }
 }
@@ -64,7 +81,7 @@ extern "C" fn at_exit() {
     if PROCESS.load(Ordering::Relaxed) != std::process::id() {
         return;
     }
-    pages::open_all();
+    pages::stop();
     told::tell_waiting();
     advice::tell();
     if pages::were_given_up() {

@@ -5,112 +5,202 @@
 //! the processor traps, and it is closed again. The runtime's own copies open what they touch before.
 //!
 //! Stacks are left alone: functions that the program calls later use them. What cannot be decoded opens its page for
-//! good, and so does a page that has cost [`MOST_FAULTS`]. A *system call* on such a page fails with `EFAULT`;
-//! `libgangway-host-access.so` opens the pages of those that programs make through the C library.
+//! good, and so does a page that has cost its share of [`MOST_FAULTS`]. A *system call* on such a page fails with
+//! `EFAULT`, so pages are closed only where `libgangway-host-access.so` tells of those that programs make.
+//!
+//! Whoever uses a page, a copy or a call of the C library, or another thread's instruction, keeps it
+//! [open](super::uses). Where that cannot be had, as somebody else has the signal, no page is closed, which is said once.
 
 use super::contents;
 use super::decode::{Instructions, OPERANDS, Operand};
+use super::handlers::{self, SEGMENTATION, TRAP};
 use super::lock::{Lock, this_thread};
+use super::maps::Known;
 use super::tracker::{Mistake, TRACKER, Tracker};
+use super::uses::{User, Uses};
+use crate::errno::Errno;
 use crate::host_accesses;
+use crate::message::print_line;
 use std::ffi::c_int;
-use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
 
 /// Accesses of closed pages that are looked at; then the pages stay open.
 const MOST_FAULTS: usize = 2_000_000;
 
-/// Threads that execute an instruction on an open page at once.
-const STEPS: usize = 64;
+/// Accesses of one page that are looked at: twice as many as it has words.
+const MOST_OF_A_PAGE: u16 = 2048;
+
+/// Instructions that are executed on open pages at once, with those that signal handlers have left.
+const STEPS: usize = 256;
+
+/// Ranges that are closed at once: the system has a limit for mappings, of 65530 if nobody has changed it, and most of
+/// them are the program's.
+const MOST_RANGES: usize = 8192;
 
 /// A page that may be closed.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     address: usize,
     closed: bool,
-    /// It stays open until data is moved again.
+    /// It is open for calls that read, and closed again when they have ended.
+    paused: bool,
+    /// It stays open until the host has the newest of it again.
     given_up: bool,
+    /// Instructions that are being executed on it.
+    steps: u16,
+    /// Accesses that have been looked at.
+    faults: u16,
 }
 
 /// A thread between the opening of pages and the trap behind its instruction.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    thread: i32,
+    thread: usize,
+    /// Later ones have higher numbers.
+    number: usize,
     pages: [usize; 2 * OPERANDS],
     count: usize,
+}
+
+/// An access of an open page that has been repeated, as another thread may have opened it meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Repeated {
+    thread: usize,
+    pc: usize,
+    address: usize,
+    /// How often pages had been opened or closed.
+    changes: usize,
 }
 
 struct Pages {
     /// In the order of their addresses.
     pages: Vec<Page>,
+    /// How many ranges have been closed, as far as pages in the middle have not been opened since.
+    ranges: usize,
+    uses: Uses,
     steps: [Step; STEPS],
+    last_step: usize,
+    repeated: [Repeated; STEPS],
+    next_repeated: usize,
+    changes: usize,
     instructions: Option<Instructions>,
     /// For contents that are read.
-    scratch: [u8; 64],
+    scratch: [u8; PAGE],
 }
 
 static PAGES: Lock<Pages> = Lock::new(Pages {
     pages: Vec::new(),
-    steps: [Step { thread: 0, pages: [0; 2 * OPERANDS], count: 0 }; STEPS],
+    ranges: 0,
+    uses: Uses::new(),
+    steps: [Step { thread: 0, number: 0, pages: [0; 2 * OPERANDS], count: 0 }; STEPS],
+    last_step: 0,
+    repeated: [Repeated { thread: 0, pc: 0, address: 0, changes: 0 }; STEPS],
+    next_repeated: 0,
+    changes: 0,
     instructions: None,
-    scratch: [0; 64],
+    scratch: [0; PAGE],
 });
+
+/// What may be closed. Taken before [`PAGES`].
+static KNOWN: Lock<Known> = Lock::new(Known::new());
 
 /// How many accesses there have been.
 static FAULTS: AtomicUsize = AtomicUsize::new(0);
+/// One page has cost its share.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// Whether pages are closed at all.
 static ON: AtomicBool = AtomicBool::new(false);
 /// Whether one has been.
 static ANY: AtomicBool = AtomicBool::new(false);
+/// The program has taken a signal away.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Of the tracker's ledger, when pages were closed last.
+static VERSION: AtomicU64 = AtomicU64::new(0);
 
 /// Has pages closed from now on.
 pub fn start() {
+    handlers::listen();
     let _ = PAGES.try_with(|pages| pages.instructions = Some(Instructions::new()));
     ON.store(true, Ordering::Release);
 }
 
 /// Whether pages were left open as there were too many accesses.
 pub fn were_given_up() -> bool {
-    FAULTS.load(Ordering::Relaxed) >= MOST_FAULTS
+    FAULTS.load(Ordering::Relaxed) >= MOST_FAULTS || GIVEN_UP.load(Ordering::Relaxed)
 }
 
-/// Opens the pages of a range before the runtime touches it.
-pub fn open(address: usize, size: usize) {
-    if !ANY.load(Ordering::Relaxed) || size == 0 {
-        return;
+/// Whether pages are closed in this process.
+pub fn are_closed() -> bool {
+    ON.load(Ordering::Acquire)
+}
+
+/// Somebody is about to use a range, and may write: its pages are open until [`end_use`], and then until the next
+/// [`close`].
+pub fn begin_use(user: User, address: usize, size: usize) {
+    if ON.load(Ordering::Acquire) && size != 0 {
+        let _ = PAGES.try_with(|pages| {
+            pages.uses.begin(user, address, size);
+            pages.leave_open(address, size);
+        });
     }
-    let _ = PAGES.try_with(|pages| {
-        pages.forget_foreign();
-        pages.open(address, size);
-    });
 }
 
-/// Whether pages have been closed in this process.
-pub fn any() -> bool {
-    ANY.load(Ordering::Relaxed)
+/// A call of the C library is about to read a range: its pages are open until [`end_use`].
+pub fn begin_reading(address: usize, size: usize) {
+    if ON.load(Ordering::Acquire) && size != 0 {
+        let _ = PAGES.try_with(|pages| {
+            pages.uses.begin(User::Library, address, size);
+            let range = pages.places(address, size);
+            pages.pages[range].iter_mut().for_each(|page| page.paused |= page.closed);
+            pages.open(address, size);
+        });
+    }
+}
+
+/// The use has ended.
+pub fn end_use(user: User, address: usize, size: usize) {
+    if ON.load(Ordering::Acquire) && size != 0 {
+        let _ = PAGES.try_with(|pages| {
+            pages.uses.end(user, address, size);
+            pages.resume(address, size);
+        });
+    }
+}
+
+/// Opens the pages of a range until the next [`close`].
+pub fn open(address: usize, size: usize) {
+    if ANY.load(Ordering::Relaxed) && size != 0 {
+        let _ = PAGES.try_with(|pages| pages.leave_open(address, size));
+    }
 }
 
 /// Whether this thread is at work here or at the tracker.
 pub fn are_mine() -> bool {
-    PAGES.is_mine() || TRACKER.is_mine()
+    PAGES.is_mine() || KNOWN.is_mine() || TRACKER.is_mine()
 }
 
-/// Opens all pages.
-pub fn open_all() {
-    open(0, usize::MAX);
+/// Opens all pages for good.
+pub fn stop() {
+    if ON.swap(false, Ordering::AcqRel) {
+        let _ = PAGES.try_with(|pages| pages.open(0, usize::MAX));
+    }
 }
 
-/// The memory of a range is given back, or changed by the system: its pages are open from now on.
+/// The memory of a range is given back, or changed by the system: its pages are open, and others, from now on.
 pub fn release(address: usize, size: usize) {
-    if ANY.load(Ordering::Relaxed) && size != 0 {
+    if !ANY.load(Ordering::Relaxed) || size == 0 {
+        return;
+    }
+    let _ = KNOWN.try_with(|known| {
+        known.forget(address, size);
         let _ = PAGES.try_with(|pages| {
             pages.open(address, size);
-            pages.within(address, size).iter_mut().for_each(|page| page.given_up = true);
+            let range = pages.places(address, size);
+            pages.pages.drain(range);
         });
-    }
+    });
 }
 
 /// Closes the pages whose data the device has newer, and no others.
@@ -118,16 +208,39 @@ pub fn close() {
     if !ON.load(Ordering::Acquire) || host_accesses::are_told() {
         return;
     }
-    let wanted = TRACKER.try_with(|tracker| wanted(tracker)).unwrap_or_default();
-    if wanted.is_empty() && !ANY.load(Ordering::Relaxed) {
+    let is_anything = ANY.load(Ordering::Relaxed)
+        || TRACKER.try_with(|tracker| tracker.ledger.stale_on_host().next().is_some()) == Some(true);
+    if !is_anything {
         return;
     }
-    install();
+    if !SEGMENTATION.install(on_fault) || !TRAP.install(on_trap) {
+        stop();
+        if !TAKEN.swap(true, Ordering::Relaxed) {
+            print_line(format_args!(
+                "gangway: note: --check=map: the program handles SIGSEGV or SIGTRAP without the C library; what the host \
+                 reads is not looked at from now on"
+            ));
+        }
+        return;
+    }
     ANY.store(true, Ordering::Relaxed);
-    let maps = maps();
-    let _ = PAGES.try_with(|pages| {
-        pages.forget_foreign();
-        pages.change(&wanted, &maps);
+    // Nobody who has asked the ledger before closes what that has said then.
+    let _ = KNOWN.try_with(|known| {
+        let state = TRACKER.try_with(|tracker| {
+            let version = tracker.ledger.version();
+            (version, (version != VERSION.load(Ordering::Relaxed)).then(|| wanted(tracker)))
+        });
+        let Some((version, wanted)) = state else { return };
+        let next = wanted.map(|mut wanted| {
+            let is_closed = |page| PAGES.try_with(|pages| pages.at(page).is_some_and(|page| page.closed));
+            known.look_up(&wanted, |page| is_closed(page) == Some(true));
+            wanted.retain(|page| known.is_plain(*page) == Some(true));
+            wanted.into_iter().map(Page::new).collect()
+        });
+        let old = PAGES.try_with(|pages| pages.change(next));
+        VERSION.store(version, Ordering::Relaxed);
+        // Outside of the lock.
+        drop(old);
     });
 }
 
@@ -149,43 +262,18 @@ fn wanted(tracker: &Tracker) -> Vec<usize> {
     wanted
 }
 
-/// A mapping of the process: its range, and whether it is private memory that may be read and written; or cannot be
-/// touched.
-struct Map {
-    begin: usize,
-    end: usize,
-    plain: bool,
-    closed: bool,
-    stack: bool,
-}
-
-fn maps() -> Vec<Map> {
-    let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let mut maps: Vec<Map> = Vec::new();
-    let here = ptr::from_ref(&text).addr();
-    for line in text.lines() {
-        let Some((range, rest)) = line.split_once(' ') else { continue };
-        let Some((begin, end)) = range.split_once('-') else { continue };
-        let (Ok(begin), Ok(end)) = (usize::from_str_radix(begin, 16), usize::from_str_radix(end, 16)) else {
-            continue;
-        };
-        let closed = rest.starts_with("---");
-        // Stacks of threads have one guard page or a few below them.
-        let guard = maps.last().is_some_and(|below: &Map| {
-            below.closed && below.end == begin && below.end - below.begin <= 16 * PAGE
-        });
-        let stack = rest.ends_with("[stack]") || (begin..end).contains(&here);
-        maps.push(Map { begin, end, plain: rest.starts_with("rw-p"), closed, stack: stack || guard });
+impl Page {
+    fn new(address: usize) -> Self {
+        Self { address, closed: false, paused: false, given_up: false, steps: 0, faults: 0 }
     }
-    maps
 }
 
 impl Pages {
-    fn within(&mut self, address: usize, size: usize) -> &mut [Page] {
+    fn places(&self, address: usize, size: usize) -> std::ops::Range<usize> {
         let first = self.pages.partition_point(|page| page.address + PAGE <= address);
         let end = address.saturating_add(size);
         let last = self.pages.partition_point(|page| page.address < end);
-        &mut self.pages[first..last.max(first)]
+        first..last.max(first)
     }
 
     fn at(&mut self, address: usize) -> Option<&mut Page> {
@@ -195,139 +283,143 @@ impl Pages {
     }
 
     fn open(&mut self, address: usize, size: usize) {
-        set(self.within(address, size), false);
+        let range = self.places(address, size);
+        self.changes += set(&mut self.pages[range], false, |_| true);
     }
 
-    /// Pages that are closed no more have been given back and taken again by somebody.
-    fn forget_foreign(&mut self) {
-        if self.pages.is_empty() {
-            return;
-        }
-        let maps = maps();
-        self.pages.retain(|page| {
-            !page.closed || maps.iter().any(|map| map.closed && (map.begin..map.end).contains(&page.address))
-        });
+    /// Opens pages, and no call that has read them closes them again.
+    fn leave_open(&mut self, address: usize, size: usize) {
+        self.open(address, size);
+        let range = self.places(address, size);
+        self.pages[range].iter_mut().for_each(|page| page.paused = false);
     }
 
-    /// Closes those that are wanted, and opens the others.
-    fn change(&mut self, wanted: &[usize], maps: &[Map]) {
-        let is_plain = |page: usize| {
-            let at = maps.partition_point(|map| map.end <= page);
-            maps.get(at).is_some_and(|map| map.begin <= page && map.plain && !map.stack)
+    /// Closes those again that a call has read which has ended.
+    fn resume(&mut self, address: usize, size: usize) {
+        let range = self.places(address, size);
+        let uses = &self.uses;
+        let may = |page: &Page| {
+            page.paused && !page.given_up && page.steps == 0 && !uses.overlap(page.address, PAGE)
         };
-        let mut next = Vec::with_capacity(wanted.len());
-        let mut old = self.pages.iter().peekable();
-        for &address in wanted {
-            while old.peek().is_some_and(|page| page.address < address) {
-                old.next();
+        self.changes += set(&mut self.pages[range], true, may);
+    }
+
+    /// Takes other pages, opens those that are not among them, and closes what nobody uses. Returns the former list.
+    fn change(&mut self, next: Option<Vec<Page>>) -> Vec<Page> {
+        let mut old = Vec::new();
+        if let Some(next) = next {
+            old = std::mem::replace(&mut self.pages, next);
+            let mut kept = 0;
+            let mut changes = 0;
+            let pages = &mut self.pages;
+            changes += set(&mut old, false, |page| {
+                while pages.get(kept).is_some_and(|next| next.address < page.address) {
+                    kept += 1;
+                }
+                pages.get(kept).is_none_or(|next| next.address != page.address)
+            });
+            kept = 0;
+            for page in &old {
+                while pages.get(kept).is_some_and(|next| next.address < page.address) {
+                    kept += 1;
+                }
+                if let Some(next) = pages.get_mut(kept).filter(|next| next.address == page.address) {
+                    *next = *page;
+                }
             }
-            match old.peek() {
-                Some(page) if page.address == address => next.push(**page),
-                _ if is_plain(address) => next.push(Page { address, closed: false, given_up: false }),
-                _ => {}
-            }
+            self.changes += changes;
         }
-        let kept = |page: &Page| next.binary_search_by_key(&page.address, |page| page.address).is_ok();
-        let mut gone: Vec<Page> =
-            self.pages.iter().copied().filter(|page| page.closed && !kept(page)).collect();
-        set(&mut gone, false);
-        self.pages = next;
-        set(&mut self.pages, true);
+        let uses = &self.uses;
+        let may = |page: &Page| !page.given_up && page.steps == 0 && !uses.overlap(page.address, PAGE);
+        self.ranges = 0;
+        let mut at = 0;
+        while at < self.pages.len() && self.ranges < MOST_RANGES {
+            let first = at;
+            let is_next =
+                |at: usize| self.pages[at].address == self.pages[first].address + (at - first) * PAGE;
+            while at < self.pages.len() && is_next(at) && (self.pages[at].closed || may(&self.pages[at])) {
+                at += 1;
+            }
+            if at == first {
+                at += 1;
+                continue;
+            }
+            self.ranges += 1;
+            self.changes += set(&mut self.pages[first..at], true, |_| true);
+        }
+        // Those behind stay as they are, which may be closed.
+        old
     }
 }
 
-/// Closes or opens pages, which come in their order; those that have been given up stay as they are.
-fn set(pages: &mut [Page], closed: bool) {
-    let mut at = 0;
+/// Closes or opens pages that come in their order, as far as they may be, in as few calls as can be. How many.
+fn set(pages: &mut [Page], closed: bool, mut may: impl FnMut(&Page) -> bool) -> usize {
+    let (mut at, mut count) = (0, 0);
     while at < pages.len() {
-        let takes_part = |page: &Page| page.closed != closed && !(closed && page.given_up);
-        if !takes_part(&pages[at]) {
-            at += 1;
-            continue;
-        }
         let first = at;
         while at < pages.len()
-            && takes_part(&pages[at])
+            && pages[at].closed != closed
             && pages[at].address == pages[first].address + (at - first) * PAGE
+            && may(&pages[at])
         {
             at += 1;
         }
-        let protection = if closed { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
-        let start: *mut libc::c_void = ptr::with_exposed_provenance_mut(pages[first].address);
-        // SAFETY: pages of mapped data, which could be read and written before they were closed.
-        let done = unsafe { libc::mprotect(start, (at - first) * PAGE, protection) == 0 };
-        if done {
-            pages[first..at].iter_mut().for_each(|page| page.closed = closed);
+        if at == first {
+            at += 1;
+            continue;
+        }
+        if protect(pages[first].address, (at - first) * PAGE, closed) {
+            for page in &mut pages[first..at] {
+                page.closed = closed;
+                page.paused &= !closed;
+            }
+            count += 1;
         }
     }
+    count
 }
 
-/// Who had the signals before.
-static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
-
-/// Puts the handlers before all others, unless they are.
-fn install() {
-    for (signal, before) in [libc::SIGSEGV, libc::SIGTRAP].into_iter().zip(&BEFORE) {
-        let ours = if signal == libc::SIGSEGV { on_fault as *const () } else { on_trap as *const () };
-        // SAFETY: `sigaction` is plain data, and the handler is one for these flags.
-        unsafe {
-            let mut old: libc::sigaction = std::mem::zeroed();
-            if libc::sigaction(signal, ptr::null(), &raw mut old) != 0
-                || old.sa_sigaction == ours as usize
-                || before.set(old).is_err()
-            {
-                continue;
-            }
-            let mut new: libc::sigaction = std::mem::zeroed();
-            new.sa_sigaction = ours as usize;
-            new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
-            libc::sigaction(signal, &raw const new, ptr::null_mut());
-        }
-    }
+/// Asks the system, and not by the C library, which tells of calls.
+fn protect(address: usize, size: usize, closed: bool) -> bool {
+    let protection = if closed { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
+    // SAFETY: pages of mapped data, which could be read and written before they were closed.
+    unsafe { libc::syscall(libc::SYS_mprotect, address, size, protection) == 0 }
 }
 
 /// What a processor does after an instruction with this flag.
 const TRAP_FLAG: i64 = 0x100;
+/// String instructions go down.
+const DIRECTION_FLAG: i64 = 0x400;
 
-/// What the program's code has between two of its instructions must not change while a handler looks.
-struct Errno(c_int);
+/// Why there was a fault (`si_code`): the memory is there, and must not be accessed so.
+const NOT_ALLOWED: c_int = 2;
 
-impl Errno {
-    fn keep() -> Self {
-        // SAFETY: this thread's own.
-        Self(unsafe { *libc::__errno_location() })
-    }
-}
-
-impl Drop for Errno {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 };
-    }
-}
-
-unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+unsafe extern "C" fn on_fault(_: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let _errno = Errno::keep();
     // SAFETY: the kernel passes both, and the signal has an address.
-    let (address, context_of) =
-        unsafe { ((*info).si_addr().addr(), &mut *context.cast::<libc::ucontext_t>()) };
-    if look_at(address, context_of) {
+    let (address, code, context_of) =
+        unsafe { ((*info).si_addr().addr(), (*info).si_code, &mut *context.cast::<libc::ucontext_t>()) };
+    if code == NOT_ALLOWED && look_at(address, context_of) {
         return;
     }
     // SAFETY: the arguments of this handler.
-    unsafe { pass_on(0, signal, info, context) };
+    unsafe { SEGMENTATION.pass_on(info, context) };
 }
 
-unsafe extern "C" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+/// Why there was a trap (`si_code`): an instruction has been executed with the flag.
+const STEPPED: c_int = 2;
+
+unsafe extern "C" fn on_trap(_: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let _errno = Errno::keep();
-    // SAFETY: the kernel passes it.
-    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    if stepped() {
+    // SAFETY: the kernel passes both.
+    let (code, registers) =
+        unsafe { ((*info).si_code, &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs) };
+    if code == STEPPED && stepped() {
         registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
         return;
     }
     // SAFETY: the arguments of this handler.
-    unsafe { pass_on(1, signal, info, context) };
+    unsafe { TRAP.pass_on(info, context) };
 }
 
 /// By the numbers of machine code.
@@ -356,22 +448,24 @@ fn look_at(address: usize, context: &mut libc::ucontext_t) -> bool {
         return false;
     }
     let registers = &mut context.uc_mcontext.gregs;
+    let pc = registers[libc::REG_RIP as usize] as usize;
     let ours = PAGES.try_with(|pages| {
-        let Some(page) = pages.at(address) else { return false };
-        if !page.closed {
-            // Another thread has opened it meanwhile, or it is no fault of ours.
-            return is_open(address);
+        let Some(page) = pages.at(address).filter(|page| page.closed) else {
+            return pages.repeats(pc, address);
+        };
+        page.faults = page.faults.saturating_add(1);
+        if page.faults == MOST_OF_A_PAGE {
+            GIVEN_UP.store(true, Ordering::Relaxed);
         }
+        let is_watched = page.faults < MOST_OF_A_PAGE && FAULTS.fetch_add(1, Ordering::Relaxed) < MOST_FAULTS;
         let mut code = [0_u8; 15];
-        let pc = registers[libc::REG_RIP as usize] as usize;
         let room = code.len().min(PAGE - pc % PAGE);
         let readable = contents::read_into(pc, &mut code) || contents::read_into(pc, &mut code[..room]);
         let register = |number: usize| registers[GENERAL[number & 15] as usize] as u64;
-        let operands = pages
-            .instructions
-            .as_mut()
-            .filter(|_| readable && FAULTS.fetch_add(1, Ordering::Relaxed) < MOST_FAULTS)
-            .and_then(|decoder| decoder.operands(&code, pc, register, thread_pointer()));
+        let operands = pages.instructions.as_mut().filter(|_| readable && is_watched).and_then(|decoder| {
+            let down = registers[libc::REG_EFL as usize] & DIRECTION_FLAG != 0;
+            decoder.operands(&code, pc, register, this_thread() as u64, down)
+        });
         match operands {
             Some((operands, count)) => pages.step(address, pc, &operands[..count], registers),
             None => pages.give_up(address),
@@ -379,88 +473,114 @@ fn look_at(address: usize, context: &mut libc::ucontext_t) -> bool {
         true
     });
     // A thread that is in here already: its own memory was allocated in a closed page.
-    ours.unwrap_or_else(|| open_blindly(address))
-}
-
-/// Opens a page without a lock, as this thread has it.
-fn open_blindly(address: usize) -> bool {
-    let start: *mut libc::c_void = ptr::with_exposed_provenance_mut(address / PAGE * PAGE);
-    // SAFETY: a page that could not be touched, in a process that closes pages.
-    unsafe { libc::mprotect(start, PAGE, libc::PROT_READ | libc::PROT_WRITE) == 0 }
-}
-
-fn is_open(address: usize) -> bool {
-    let mut byte = [0_u8];
-    contents::read_into(address, &mut byte)
-}
-
-/// The x86-64 ABI keeps the thread pointer at the address it points to.
-fn thread_pointer() -> u64 {
-    let pointer;
-    // SAFETY: reads one word of the thread control block.
-    unsafe {
-        std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly, preserves_flags));
-    }
-    pointer
+    ours.unwrap_or_else(|| protect(address / PAGE * PAGE, PAGE, false))
 }
 
 impl Pages {
+    /// Whether an access of a page that is open is to be repeated: another thread may have opened it meanwhile. If it
+    /// was repeated and nothing has changed since, the page is the program's own, as is the fault.
+    fn repeats(&mut self, pc: usize, address: usize) -> bool {
+        let now = Repeated { thread: this_thread(), pc, address, changes: self.changes };
+        let at = self.repeated.iter().position(|one| one.thread == now.thread);
+        if at.is_some_and(|at| self.repeated[at] == now) {
+            self.repeated[at.unwrap_or_default()].thread = 0;
+            return false;
+        }
+        let at = at.unwrap_or_else(|| {
+            self.next_repeated = (self.next_repeated + 1) % STEPS;
+            self.next_repeated
+        });
+        self.repeated[at] = now;
+        true
+    }
+
     /// Tells what an instruction accesses, and lets it be executed on open pages.
     fn step(&mut self, fault: usize, pc: usize, operands: &[Operand], registers: &mut [i64]) {
-        let thread = this_thread();
-        let place = self.steps.iter().position(|step| step.thread == thread);
-        let place = place.or_else(|| self.steps.iter().position(|step| step.thread == 0));
-        let Some(place) = place else { return self.give_up(fault) };
-        if self.steps[place].thread == 0 {
-            self.steps[place] = Step { thread, pages: [0; 2 * OPERANDS], count: 0 };
+        let touches = |operand: &Operand| {
+            let last = operand.address.saturating_add(operand.size.max(1) - 1);
+            (operand.address / PAGE..=last / PAGE).contains(&(fault / PAGE))
+        };
+        if !operands.iter().any(touches) {
+            return self.give_up(fault);
         }
-        let mut known = false;
-        for operand in operands {
+        self.last_step += 1;
+        let mut step =
+            Step { thread: this_thread(), number: self.last_step, pages: [0; 2 * OPERANDS], count: 0 };
+        for operand in operands.iter().filter(|operand| !operand.repeats) {
             let last = operand.address.saturating_add(operand.size.max(1) - 1);
             for address in [operand.address, last] {
-                known |= address / PAGE == fault / PAGE;
-                let Some(page) = self.at(address).copied().filter(|page| page.closed) else { continue };
-                self.open(page.address, PAGE);
-                let Step { pages, count, .. } = &mut self.steps[place];
-                if *count < pages.len() {
-                    pages[*count] = page.address;
-                    *count += 1;
+                let address = address / PAGE * PAGE;
+                let Some(page) = self.at(address) else { continue };
+                if step.pages[..step.count].contains(&address) || step.count == step.pages.len() {
+                    continue;
                 }
+                page.steps = page.steps.saturating_add(1);
+                step.pages[step.count] = address;
+                step.count += 1;
+                self.open(address, PAGE);
             }
-        }
-        if !known {
-            self.steps[place].thread = 0;
-            return self.give_up(fault);
         }
         let mut given_up = false;
         for operand in operands {
-            let size = operand.size.min(self.scratch.len());
-            let now = &mut self.scratch[..size];
-            let read = contents::read_into(operand.address, now);
-            let told = TRACKER.try_with(|tracker| {
-                if operand.reads && read && told_read(tracker, operand.address, now, pc) {
-                    given_up = true;
-                }
-                if operand.writes {
-                    let origin = tracker.places.code(pc);
-                    tracker.ledger.host_writes(operand.address, operand.size, origin);
-                }
-            });
-            // The tracker is this thread's: it has touched a page itself.
-            given_up |= told.is_none();
+            // The whole of what an instruction repeats is looked at here, and not again.
+            if operand.repeats {
+                self.open(operand.address, operand.size);
+            }
+            given_up |= self.look_at_operand(operand, pc);
         }
         if given_up {
             // Told once: the rest of the page would say the same.
-            let Step { pages, count, .. } = self.steps[place];
-            pages[..count].iter().for_each(|page| self.give_up(*page));
+            step.pages[..step.count].iter().for_each(|page| self.give_up(*page));
+        }
+        if step.count == 0 {
+            return;
+        }
+        // Without room the oldest one gives way: most likely a signal handler has left it. Its pages stay open.
+        let oldest = self.steps.iter_mut().min_by_key(|step| if step.thread == 0 { 0 } else { step.number });
+        if let Some(place) = oldest {
+            *place = step;
         }
         registers[libc::REG_EFL as usize] |= TRAP_FLAG;
+    }
+
+    /// Tells the tracker of an access. Whether it is of old data.
+    fn look_at_operand(&mut self, operand: &Operand, pc: usize) -> bool {
+        let (mut address, end) = (operand.address, operand.address.saturating_add(operand.size));
+        let mut old = false;
+        while operand.reads && address < end && !old {
+            let size = self.scratch.len().min(end - address);
+            let now = &mut self.scratch[..size];
+            if !contents::read_into(address, now) {
+                break;
+            }
+            // The tracker may be this thread's: it has touched a page itself.
+            old = TRACKER.try_with(|tracker| told_read(tracker, address, now, pc)).unwrap_or(true);
+            address += size;
+        }
+        if operand.writes {
+            let told = TRACKER.try_with(|tracker| {
+                let origin = tracker.places.code(pc);
+                tracker.ledger.host_writes(operand.address, operand.size, origin);
+            });
+            old |= told.is_none();
+        }
+        old
     }
 
     fn give_up(&mut self, address: usize) {
         self.open(address / PAGE * PAGE, PAGE);
         if let Some(page) = self.at(address) {
             page.given_up = true;
+        }
+        self.split();
+    }
+
+    /// A page in the middle of others has been opened.
+    fn split(&mut self) {
+        self.ranges += 1;
+        if self.ranges > 2 * MOST_RANGES {
+            self.open(0, usize::MAX);
+            self.ranges = 0;
         }
     }
 }
@@ -473,20 +593,32 @@ fn told_read(tracker: &mut Tracker, address: usize, now: &[u8], pc: usize) -> bo
     true
 }
 
-/// This thread's instruction has been executed: its pages are closed again, where the device has something newer still.
+/// This thread's instruction has been executed: its pages are closed again, where the device has something newer still
+/// and no other thread is at one.
 fn stepped() -> bool {
     let thread = this_thread();
     PAGES
         .try_with(|pages| {
-            let Some(step) = pages.steps.iter_mut().find(|step| step.thread == thread) else { return false };
+            // In a handler that has interrupted another step of this thread the last one ends first.
+            let mine = pages.steps.iter_mut().filter(|step| step.thread == thread);
+            let Some(step) = mine.max_by_key(|step| step.number) else { return false };
             let Step { pages: opened, count, .. } = *step;
             step.thread = 0;
             for &address in &opened[..count] {
-                let stale = TRACKER.try_with(|tracker| {
-                    tracker.ledger.covering(address, PAGE).any(|(_, pair)| pair.covers_stale(address, PAGE))
-                });
-                if stale == Some(true) {
-                    set(pages.within(address, PAGE), true);
+                let Some(page) = pages.at(address) else { continue };
+                page.steps = page.steps.saturating_sub(1);
+                let may = page.steps == 0 && !page.given_up;
+                let stale = may && !pages.uses.overlap(address, PAGE) && ON.load(Ordering::Relaxed);
+                let stale = stale
+                    && TRACKER.try_with(|tracker| {
+                        let ledger = &tracker.ledger;
+                        ledger.covering(address, PAGE).any(|(_, pair)| pair.covers_stale(address, PAGE))
+                    }) == Some(true);
+                if stale {
+                    let range = pages.places(address, PAGE);
+                    pages.changes += set(&mut pages.pages[range], true, |_| true);
+                } else {
+                    pages.split();
                 }
             }
             true
@@ -494,48 +626,27 @@ fn stepped() -> bool {
         .unwrap_or(true)
 }
 
-/// Leaves a signal to whoever had it before.
-///
-/// # Safety
-/// The arguments are those of a handler.
-unsafe fn pass_on(index: usize, signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let before = BEFORE[index].get();
-    // SAFETY: the action was in force before, so its handler is one for these arguments.
-    unsafe {
-        match before {
-            // A fault cannot be ignored: the instruction would be repeated for ever.
-            Some(before) if before.sa_sigaction == libc::SIG_IGN && (*info).si_code <= 0 => {}
-            Some(before) if ![libc::SIG_DFL, libc::SIG_IGN].contains(&before.sa_sigaction) => {
-                if before.sa_flags & libc::SA_SIGINFO != 0 {
-                    type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
-                    std::mem::transmute::<usize, Handler>(before.sa_sigaction)(signal, info, context);
-                } else {
-                    std::mem::transmute::<usize, unsafe extern "C" fn(c_int)>(before.sa_sigaction)(signal);
-                }
-            }
-            _ => {
-                libc::signal(signal, libc::SIG_DFL);
-                if (*info).si_code <= 0 {
-                    libc::raise(signal);
-                }
-            }
-        }
-    }
-}
-
-/// Takes the lock before a fork.
+/// Takes the locks before a fork.
 pub fn hold() {
+    KNOWN.acquire();
     PAGES.acquire();
 }
 
-/// Gives it up after a fork.
+/// Gives them up after a fork.
 pub fn let_go() {
     PAGES.release();
+    KNOWN.release();
+}
+
+/// A forked child has one thread.
+pub fn forget_other_threads() {
+    let _ = PAGES.try_with(|pages| pages.uses.forget_other_threads());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ptr;
 
     #[test]
     fn reads_of_closed_pages_are_noted_and_writes_make_them_good() {
@@ -544,7 +655,7 @@ mod tests {
         let at = |offset: usize| ptr::with_exposed_provenance_mut::<u8>(begin + offset);
         let waiting = || TRACKER.try_with(|tracker| tracker.take().len()).unwrap();
         TRACKER.try_with(|tracker| {
-            let pair = tracker.ledger.map((begin, 0), 0x1000, 0, &memory);
+            let pair = tracker.ledger.map((begin, 0), 0x1000, 0, &memory[..]);
             pair.copied_to(0, &memory);
             pair.see_device(0, &vec![2; size], 1, true);
         });
@@ -564,9 +675,31 @@ mod tests {
         }
         assert_eq!(waiting(), 1);
         assert!(contents::read(begin + middle, 1).is_some(), "told once");
-        open(begin + middle + PAGE, 1);
-        assert!(contents::read(begin + middle + PAGE, 1).is_some());
+        let next = begin + middle + PAGE;
+        begin_use(User::Runtime, next, 1);
+        begin_use(User::Library, next, PAGE);
+        close();
+        assert!(contents::read(next, 1).is_some(), "somebody uses it");
+        end_use(User::Runtime, next, 1);
+        close();
+        assert!(contents::read(next, 1).is_some(), "somebody still uses it");
+        end_use(User::Library, next, PAGE);
+        assert!(contents::read(next, 1).is_some(), "it may have been written");
+        close();
+        assert_eq!(contents::read(next, 1), None);
+        begin_reading(next, 1);
+        begin_reading(next + 8, 1);
+        end_use(User::Library, next, 1);
+        assert!(contents::read(next, 1).is_some(), "somebody reads it");
+        end_use(User::Library, next + 8, 1);
+        assert_eq!(contents::read(next, 1), None, "it has been read");
+        begin_reading(next, 1);
+        open(next, 1);
+        end_use(User::Library, next, 1);
+        assert!(contents::read(next, 1).is_some(), "nobody tells what else is done with it");
+        close();
         release(begin, size);
+        assert!(contents::read(next, 1).is_some());
         TRACKER.try_with(|tracker| tracker.ledger.unmap((begin, 0)));
     }
 }

@@ -4,8 +4,10 @@ use super::advice::{self, Copied, Direction};
 use super::lock::Lock;
 use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
+use super::uses::User;
 use super::{accesses, contents, pages, told};
 use crate::host_accesses;
+use crate::message::print_line;
 use crate::state::RUNTIME;
 use gangway_backend::{Accesses, DevicePtr};
 use gangway_findings::Source;
@@ -29,13 +31,13 @@ thread_local! {
 impl Observer for Watch {
     fn begin(&self, device: i32, site: &Site, step: &Step<'_>) {
         match *step {
-            Step::ToDevice { host, size, .. } => pages::open(host, size),
+            Step::ToDevice { host, size, .. } => pages::begin_use(User::Runtime, host, size),
             Step::FromDevice { host, device: from, size, .. } => {
-                pages::open(host, size);
+                pages::begin_use(User::Runtime, host, size);
                 begin_copy_back(device, site, host, from, size);
             }
             Step::Launch { .. } => {
-                pages::open_all();
+                pages::begin_use(User::Runtime, 0, usize::MAX);
                 begin_launch(device);
             }
             _ => {}
@@ -69,6 +71,13 @@ impl Observer for Watch {
             Step::Disassociate { host, removed: Some(_) } => unmap(device, host),
             _ => return,
         }
+        match *step {
+            Step::ToDevice { host, size, .. } | Step::FromDevice { host, size, .. } => {
+                pages::end_use(User::Runtime, host, size);
+            }
+            Step::Launch { .. } => pages::end_use(User::Runtime, 0, usize::MAX),
+            _ => {}
+        }
         pages::close();
         told::tell_waiting();
     }
@@ -99,19 +108,29 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
     if size == 0 {
         return;
     }
-    pages::open(host, size);
-    let Some(now) = contents::read(host, size) else { return };
-    if let Some(device) = self::device(device) {
-        // What others have done with this storage before.
-        let _ = device.take_accesses(storage, size);
-    }
-    let there = storage_has(device, storage, size);
-    with(|tracker| {
-        let name = tracker.label_number(label);
-        let pair = tracker.ledger.map((host, device), storage.0, name, &now);
-        if let Some(there) = there {
-            pair.begins_with(&there);
-        }
+    pages::begin_use(User::Runtime, host, size);
+    let now = room_for((host, device), size, label).then(|| contents::read(host, size)).flatten();
+    pages::end_use(User::Runtime, host, size);
+    let Some(now) = now else { return };
+    let key = (host, device);
+    READING.try_with(|()| {
+        with(|tracker| {
+            let name = tracker.label_number(label);
+            tracker.ledger.map(key, storage.0, name, now);
+        });
+        let Some(device) = self::device(device) else { return };
+        read_storage(device, storage, size, |offset, there| {
+            // What others have done with this storage before.
+            for begin in (0..there.len()).step_by(ACCESSES) {
+                let size = ACCESSES.min(there.len() - begin);
+                let _ = device.take_accesses(DevicePtr(storage.0 + offset + begin), size);
+            }
+            with(|tracker| {
+                if let Some(pair) = tracker.ledger.get_mut(key) {
+                    pair.begins_with(offset, there);
+                }
+            });
+        });
     });
     host_accesses::watch(host, size);
     if !notes_accesses(device) {
@@ -120,11 +139,46 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
     pages::close();
 }
 
+/// Bytes whose accesses are asked for at once: there is a number for each.
+const ACCESSES: usize = 1 << 16;
+
+/// Bytes that are kept of one that is mapped, with room for copies.
+const KEPT: usize = 5;
+/// From which size on the machine's memory is looked at.
+const LARGE: usize = 64 << 20;
+
+/// Ranges that are mapped and not looked at.
+static TOO_LARGE: Lock<Vec<Key>> = Lock::new(Vec::new());
+
+/// Whether there is memory for what is to be known of a range. It is said if there is not.
+fn room_for(key: Key, size: usize, label: Label) -> bool {
+    if size < LARGE {
+        return true;
+    }
+    if TOO_LARGE.try_with(|all| all.contains(&key)) == Some(true) {
+        return false;
+    }
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available =
+        text.lines().find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB"));
+    let Some(available) = available.and_then(|kib| kib.trim().parse::<usize>().ok()) else { return true };
+    let fits = size / 1024 <= available / 2 / KEPT;
+    if !fits {
+        TOO_LARGE.try_with(|all| all.push(key));
+        print_line(format_args!(
+            "gangway: note: --check=map: there is no memory to look at {}",
+            told::variable(label, 0, size)
+        ));
+    }
+    fits
+}
+
 /// Taken while the storage of pairs is read, and while one leaves: its storage is freed behind that.
 pub static READING: Lock<()> = Lock::new(());
 
 fn unmap(device: i32, host: usize) {
     advice::over((host, device), false);
+    TOO_LARGE.try_with(|all| all.retain(|key| *key != (host, device)));
     READING.try_with(|()| with(|tracker| tracker.ledger.unmap((host, device))));
 }
 
@@ -142,74 +196,92 @@ fn matching(
 }
 
 fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size: usize) {
-    let Some(now) = contents::read(host, size) else { return };
-    with(|tracker| {
+    let found = with(|tracker| {
         tracker.begin_copy(host..host + size);
-        let Some((key, offset)) = matching(tracker, device, host, from, size) else { return };
-        let place = tracker.places.add(Place::construct(site));
-        let Some(pair) = tracker.ledger.get_mut(key) else { return };
-        pair.see_host(offset, &now, 0);
-        if let Some(stale) = pair.copies_back(offset..offset + size).lost {
-            tracker.note(Mistake::Overwrites, key, stale, place);
-        }
+        let (key, offset) = matching(tracker, device, host, from, size)?;
+        Some((key, offset, tracker.places.add(Place::construct(site))))
+    });
+    let Some((key, begin, place)) = found.flatten() else { return };
+    contents::of_host(host, size, |offset, now| {
+        with(|tracker| {
+            tracker.ledger.get_mut(key)?.see_host(begin + offset, now, 0);
+            Some(())
+        });
+    });
+    with(|tracker| {
+        let lost = tracker.ledger.get(key)?.copies_back(begin..begin + size).lost?;
+        tracker.note(Mistake::Overwrites, key, lost, place);
+        Some(())
     });
 }
 
 fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
-    let Some(now) = contents::read(host, size) else { return };
     add_global(device, host, storage, size);
-    let copied = with(|tracker| {
-        if let Some((key, offset)) = matching(tracker, device, host, storage, size) {
-            let pair = tracker.ledger.get_mut(key)?;
-            let is_whole = size == pair.size();
-            let (host, size) = (pair.host(), pair.size());
-            return Some((key, host, size, is_whole, pair.copied_to(offset, &now).in_vain));
-        }
-        let (key, pair) = tracker.ledger.at_storage(device, storage.0)?;
-        let offset = storage.0 - pair.storage();
-        let part = size.min(pair.size() - offset);
-        let pair = tracker.ledger.get_mut(key)?;
+    let found = with(|tracker| matching(tracker, device, host, storage, size)).flatten();
+    let Some((key, begin)) = found else {
+        let of = with(|tracker| {
+            let (_, pair) = tracker.ledger.at_storage(device, storage.0)?;
+            Some(size.min(pair.storage() + pair.size() - storage.0))
+        });
+        let Some(now) = of.flatten().and_then(|part| contents::read(host, part)) else { return };
         if label == Label::NONE {
             // A routine of the program's.
-            pair.device_is_given(offset, &now[..part]);
+            give(device, storage, &now);
         } else {
             // The device's address of what a pointer points to.
-            pair.set_apart(offset..offset + part, Some(&now[..part]));
+            with(|tracker| {
+                let (key, pair) = tracker.ledger.at_storage(device, storage.0)?;
+                let range = storage.0 - pair.storage()..storage.0 - pair.storage() + now.len();
+                tracker.ledger.get_mut(key)?.set_apart(range, Some(&now));
+                Some(())
+            });
         }
-        None
+        return;
+    };
+    let mut in_vain = true;
+    contents::of_host(host, size, |offset, now| {
+        let copied =
+            with(|tracker| Some(tracker.ledger.get_mut(key)?.copied_to(begin + offset, now).in_vain));
+        in_vain &= copied.flatten() == Some(true);
     });
-    if let Some((key, host, pair_size, is_whole, in_vain)) = copied.flatten() {
-        advice::over(key, true);
-        let (source, direction) = (source(site), Direction::To);
-        let copied = Copied { source, label, host, bytes: size, size: pair_size, direction, in_vain, time };
-        let watched = is_whole && notes_accesses(device);
-        advice::add(copied, watched.then_some(key));
-    }
+    let Some(Some((host, pair_size))) =
+        with(|tracker| tracker.ledger.get(key).map(|pair| (pair.host(), pair.size())))
+    else {
+        return;
+    };
+    advice::over(key, true);
+    let (source, direction) = (source(site), Direction::To);
+    let copied = Copied { source, label, host, bytes: size, size: pair_size, direction, in_vain, time };
+    let watched = size == pair_size && notes_accesses(device);
+    advice::add(copied, watched.then_some(key));
 }
 
 fn end_copy_back(device: i32, site: &Site, copy: &Copy) {
+    see_copy_back(device, site, copy);
+    with(|tracker| tracker.end_copy(&(copy.host..copy.host + copy.size)));
+}
+
+fn see_copy_back(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
-    let Some(now) = contents::read(host, size) else {
-        with(|tracker| tracker.end_copy(&(host..host + size)));
-        return;
-    };
     add_global(device, host, storage, size);
-    let copied = with(|tracker| {
-        tracker.end_copy(&(host..host + size));
-        let (key, offset) = matching(tracker, device, host, storage, size)?;
-        let pair = tracker.ledger.get_mut(key)?;
-        let in_vain = pair.copies_back(offset..offset + size).in_vain;
-        pair.copied_back(offset, &now);
-        let (begin, pair_size) = (pair.host(), pair.size());
-        tracker.ledger.host_is_given(key, host, &now);
-        Some((begin, pair_size, in_vain))
+    let found = with(|tracker| {
+        let (key, begin) = matching(tracker, device, host, storage, size)?;
+        let pair = tracker.ledger.get(key)?;
+        Some((key, begin, pair.host(), pair.size(), pair.copies_back(begin..begin + size).in_vain))
     });
-    if let Some((host, pair_size, in_vain)) = copied.flatten() {
-        let (source, direction) = (source(site), Direction::From);
-        let copied = Copied { source, label, host, bytes: size, size: pair_size, direction, in_vain, time };
-        advice::add(copied, None);
-    }
+    let Some((key, begin, pair_host, pair_size, in_vain)) = found.flatten() else { return };
+    contents::of_host(host, size, |offset, now| {
+        with(|tracker| {
+            tracker.ledger.get_mut(key)?.copied_back(begin + offset, now);
+            tracker.ledger.host_is_given(key, host + offset, now);
+            Some(())
+        });
+    });
+    let (source, direction) = (source(site), Direction::From);
+    let copied =
+        Copied { source, label, host: pair_host, bytes: size, size: pair_size, direction, in_vain, time };
+    advice::add(copied, None);
 }
 
 /// Makes a pair of what is in the present table since before anybody was told: variables of images.
@@ -217,11 +289,11 @@ fn add_global(number: i32, host: usize, storage: DevicePtr, size: usize) {
     let is_known = with(|tracker| matching(tracker, number, host, storage, size).is_some());
     let Some(device) = device(number).filter(|_| is_known == Some(false)) else { return };
     if let Relation::Contained(entry) | Relation::Partial(entry) = device.table.lookup(host, size) {
-        add_entry(number, &Variable::of(entry));
+        Variable::lasting(entry).iter().for_each(|variable| add_entry(number, variable));
     }
 }
 
-/// What an entry of the present table says.
+/// A variable of an image, which its entry of the present table describes.
 struct Variable {
     host: usize,
     size: usize,
@@ -230,17 +302,19 @@ struct Variable {
 }
 
 impl Variable {
-    fn of(entry: EntryRef<'_>) -> Self {
+    /// Others come and go with constructs, which tell of them: one may have no storage yet, or be another's by now.
+    fn lasting(entry: EntryRef<'_>) -> Option<Self> {
         let host = entry.host_begin();
         let size = entry.host_end().saturating_sub(host);
-        Self { host, size, storage: entry.translate(host), label: entry.label() }
+        let this = Self { host, size, storage: entry.translate(host), label: entry.label() };
+        entry.is_lasting().then_some(this)
     }
 }
 
 fn add_entry(device: i32, variable: &Variable) {
     let Variable { host, size, storage, label } = *variable;
     let is_known = with(|tracker| tracker.ledger.at_storage(device, storage.0).is_some());
-    if is_known != Some(false) || size == 0 || storage.0 == host {
+    if is_known != Some(false) || size == 0 || storage.0 == host || !room_for((host, device), size, label) {
         return;
     }
     let (Some(now), Some(there)) = (contents::read(host, size), storage_has(device, storage, size)) else {
@@ -248,7 +322,7 @@ fn add_entry(device: i32, variable: &Variable) {
     };
     with(|tracker| {
         let name = tracker.label_number(label);
-        let pair = tracker.ledger.map((host, device), storage.0, name, &now);
+        let pair = tracker.ledger.map((host, device), storage.0, name, &now[..]);
         if there.iter().all(|byte| *byte == 0) {
             // Nobody has written it there, and the host began with the same.
             pair.copied_to(0, &there);
@@ -282,6 +356,18 @@ fn storage_has(number: i32, storage: DevicePtr, size: usize) -> Option<Vec<u8>> 
     unsafe { device(number)?.read_memory(storage, &mut bytes) }.then_some(bytes)
 }
 
+/// Has `look` see storage of an entry, a part after the other, with its offset. The caller has `READING`.
+fn read_storage(device: &Device, storage: DevicePtr, size: usize, mut look: impl FnMut(usize, &[u8])) {
+    contents::by_parts(size, |offset, now| {
+        // SAFETY: it is not freed as long as `READING` is taken.
+        let done = unsafe { device.read_memory(DevicePtr(storage.0 + offset), now) };
+        if done {
+            look(offset, now);
+        }
+        done
+    });
+}
+
 fn notes_accesses(number: i32) -> bool {
     device(number).is_some_and(|device| device.take_accesses(DevicePtr(0), 0).is_some())
 }
@@ -306,18 +392,24 @@ fn begin_launch(number: i32) {
 /// What the program has written. Other threads may be about to map, to copy and to unmap.
 fn see_hosts(device: &'static Device) {
     let number = device.number();
-    let variables: Vec<Variable> = device.table.entries().into_iter().map(Variable::of).collect();
+    let variables: Vec<Variable> = device.table.entries().into_iter().filter_map(Variable::lasting).collect();
     variables.iter().for_each(|variable| add_entry(number, variable));
     for (key, size, _) in with(|tracker| pairs_of(tracker, number)).unwrap_or_default() {
-        with(|tracker| {
+        contents::by_parts(size, |offset, now| {
             // Read while nobody else tells of a copy: what that brings is no write of the program's.
-            if tracker.is_copying(&(key.0..key.0 + size)) {
-                return;
-            }
-            let Some(now) = contents::read(key.0, size) else { return };
-            if let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.size() == size) {
-                pair.see_host(0, &now, 0);
-            }
+            let seen = with(|tracker| {
+                if tracker.is_copying(&(key.0 + offset..key.0 + offset + now.len())) {
+                    return true;
+                }
+                if !contents::read_into(key.0 + offset, now) {
+                    return false;
+                }
+                if let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.size() == size) {
+                    pair.see_host(offset, now, 0);
+                }
+                true
+            });
+            seen == Some(true)
         });
     }
 }
@@ -334,58 +426,68 @@ fn see_launch(device: &'static Device, site: &Site, kernel: &str) {
     let origin = with(|tracker| tracker.places.add(Place::kernel(kernel, site))).unwrap_or_default();
     // What a kernel tells it tells exactly.
     let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
+    let mut noted = Noted { kernel, places: HashMap::new(), launch: origin };
     for (key, size, storage) in pairs {
-        let Some(now) = storage_has(number, storage, size) else { continue };
-        let noted = device.take_accesses(storage, size).map(|accesses| Noted::of(device, kernel, accesses));
-        with(|tracker| {
-            let is_same = |pair: &Pair| pair.storage() == storage.0 && pair.size() == size;
-            if !tracker.ledger.get(key).is_some_and(is_same) {
-                return;
-            }
-            match noted {
-                None => {
-                    if let Some(pair) = tracker.ledger.get_mut(key) {
-                        pair.see_device(0, &now, origin, told);
+        read_storage(device, storage, size, |begin, now| {
+            for (number, now) in now.chunks(ACCESSES).enumerate() {
+                let offset = begin + number * ACCESSES;
+                let accesses = device.take_accesses(DevicePtr(storage.0 + offset), now.len());
+                accesses.iter().for_each(|accesses| noted.find_places(device, accesses));
+                with(|tracker| {
+                    let is_same = |pair: &Pair| pair.storage() == storage.0 && pair.size() == size;
+                    if !tracker.ledger.get(key).is_some_and(is_same) {
+                        return;
                     }
-                }
-                Some(noted) => noted.see(tracker, key, &now, origin),
+                    match &accesses {
+                        None => {
+                            if let Some(pair) = tracker.ledger.get_mut(key) {
+                                pair.see_device(offset, now, origin, told);
+                            }
+                        }
+                        Some(accesses) => noted.see(tracker, key, offset, now, accesses),
+                    }
+                });
             }
         });
     }
 }
 
-/// What a kernel has accessed of a pair, and nothing else.
-struct Noted {
-    accesses: Accesses,
-    /// By their numbers.
-    places: HashMap<u32, Place>,
+/// What a kernel has accessed, where that is noted.
+struct Noted<'a> {
+    kernel: &'a str,
+    /// By their numbers: the driver's place, and the tracker's number once it has one.
+    places: HashMap<u32, (Place, Option<u32>)>,
+    /// The tracker's number of the launch.
+    launch: u32,
 }
 
-impl Noted {
-    fn of(device: &Device, kernel: &str, accesses: Accesses) -> Self {
-        let mut places = HashMap::new();
+impl Noted<'_> {
+    /// Asks the driver for places that are not known.
+    fn find_places(&mut self, device: &Device, accesses: &Accesses) {
         let mut last = 0;
         for &number in accesses.first_reads.iter().chain(&accesses.writes) {
-            if number == 0 || number == last || places.contains_key(&number) {
+            if number == 0 || number == last || self.places.contains_key(&number) {
                 continue;
             }
             last = number;
             if let Some(place) = device.access_place(number) {
                 let source = place.source.map(Source::from);
-                let (kernel, instruction) = (kernel.to_owned(), place.instruction);
-                places.insert(number, Place::Kernel { kernel, source, code: 0, instruction });
+                let (kernel, instruction) = (self.kernel.to_owned(), place.instruction);
+                let place = Place::Kernel { kernel, source, code: 0, instruction };
+                self.places.insert(number, (place, None));
             }
         }
-        Self { accesses, places }
     }
 
-    /// The tracker's number of a place; `launch` is that of the kernel.
-    fn place(&self, tracker: &mut Tracker, number: u32, launch: u32) -> u32 {
-        self.places.get(&number).map_or(launch, |place| tracker.places.add(place.clone()))
+    /// The tracker's number of a place.
+    fn place(&mut self, tracker: &mut Tracker, number: u32) -> u32 {
+        let Some((place, known)) = self.places.get_mut(&number) else { return self.launch };
+        *known.get_or_insert_with(|| tracker.places.add(place.clone()))
     }
 
-    fn see(&self, tracker: &mut Tracker, key: Key, now: &[u8], launch: u32) {
-        let Accesses { first_reads, writes } = &self.accesses;
+    /// A part of a pair, from an offset on: what it has now, and what has been accessed of it.
+    fn see(&mut self, tracker: &mut Tracker, key: Key, begin: usize, now: &[u8], accesses: &Accesses) {
+        let Accesses { first_reads, writes } = accesses;
         if first_reads.iter().any(|read| *read != 0) {
             advice::read(key);
         }
@@ -393,7 +495,7 @@ impl Noted {
         let mut old: Vec<(u32, Stale)> = Vec::new();
         if let Some(pair) = tracker.ledger.get(key).filter(|pair| pair.has_newer_on_host()) {
             for (offset, &read) in first_reads.iter().enumerate().filter(|(_, read)| **read != 0) {
-                let Some(stale) = pair.reads_old_on_device(offset) else { continue };
+                let Some(stale) = pair.reads_old_on_device(begin + offset) else { continue };
                 match old.iter_mut().find(|(number, _)| *number == read) {
                     Some((_, first)) => first.bytes += 1,
                     None => old.push((read, stale)),
@@ -401,22 +503,23 @@ impl Noted {
             }
         }
         for (number, stale) in old {
-            let place = self.place(tracker, number, launch);
+            let place = self.place(tracker, number);
             tracker.note(Mistake::DeviceReads, key, stale, place);
         }
+        let mut at = 0;
+        let launch = self.launch;
         if let Some(pair) = tracker.ledger.get_mut(key) {
-            pair.see_device(0, now, launch, true);
+            pair.see_device(begin, now, launch, true);
         }
-        let mut begin = 0;
-        while let Some(&number) = writes.get(begin) {
-            let length = writes[begin..].iter().take_while(|write| **write == number).count();
+        while let Some(&number) = writes.get(at) {
+            let length = writes[at..].iter().take_while(|write| **write == number).count();
             if number != 0 {
-                let origin = self.place(tracker, number, launch);
+                let origin = self.place(tracker, number);
                 if let Some(pair) = tracker.ledger.get_mut(key) {
-                    pair.device_wrote(begin..begin + length, origin);
+                    pair.device_wrote(begin + at..begin + at + length, origin);
                 }
             }
-            begin += length;
+            at += length;
         }
     }
 }

@@ -5,13 +5,14 @@
 //! last the device: twice as many gangs as its warps can run at the same time, and as many workers
 //! as a gang has room for. These are the rules of libgomp's plugin for nvptx in GCC 12.
 
-use crate::abi::PtxFunction;
 use gangway_backend::Occupancy;
 pub(crate) use gangway_openacc::dimensions::Dimensions;
 use gangway_openacc::dimensions::{GANGS, VECTOR, WORKERS, WORKERS_WITH_BARRIERS, check, in_environment};
 use gangway_runtime::{KernelQuestions, Result};
 use std::collections::HashMap;
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+const NVIDIAS_WARP: u32 = 32;
 
 /// What kernels have been compiled for, by image and host address.
 type Fixed = HashMap<usize, (usize, Dimensions)>;
@@ -36,11 +37,9 @@ pub(crate) fn hold() -> impl Sized + 'static {
 }
 
 /// Keeps what the kernels of an image have been compiled for.
-pub(crate) fn add(image: usize, hosts: &[usize], kernels: &[PtxFunction]) {
-    let open = |kernel: &PtxFunction| kernel.dimensions == [0; 3];
-    let fixed = hosts.iter().zip(kernels).filter(|(_, kernel)| !open(kernel));
-    let entries = fixed.map(|(&host, kernel)| (host, (image, kernel.dimensions.map(u32::from))));
-    write().extend(entries);
+pub(crate) fn add(image: usize, hosts: &[usize], kernels: impl Iterator<Item = Dimensions>) {
+    let fixed = hosts.iter().zip(kernels).filter(|(_, dimensions)| *dimensions != [0; 3]);
+    write().extend(fixed.map(|(&host, dimensions)| (host, (image, dimensions))));
 }
 
 /// The image has gone.
@@ -68,7 +67,24 @@ pub(crate) fn choose(
         dimensions = fill(dimensions, in_environment(), kernel.occupancy(most)?);
     }
     let threads = kernel.limits.threads.map_or(u32::MAX, std::num::NonZeroU32::get);
-    Ok(check(kernel.name, dimensions, threads).map(|()| dimensions))
+    let checked = check(kernel.name, dimensions, threads);
+    if checked.is_err()
+        && let Some(Occupancy { warp, .. }) = kernel.occupancy(0)?
+        && let Some(fewer) = with_fewer_workers(dimensions, warp, threads)
+    {
+        return Ok(Ok(fewer));
+    }
+    Ok(checked.map(|()| dimensions))
+}
+
+/// The dimensions of a launch on a device whose workers are waves of more lanes than NVIDIA's warps: there libgomp's
+/// plugin lets a gang have as many workers as it can, and needs no barrier for each.
+fn with_fewer_workers(mut dimensions: Dimensions, warp: u32, threads: u32) -> Option<Dimensions> {
+    if warp <= NVIDIAS_WARP || dimensions[VECTOR] != warp {
+        return None;
+    }
+    dimensions[WORKERS] = dimensions[WORKERS].min((threads / warp).max(1));
+    Some(dimensions)
 }
 
 fn prefer(first: Dimensions, second: Dimensions) -> Dimensions {
@@ -110,6 +126,13 @@ mod tests {
         assert_eq!(fill([0, 0, 512], [0; 3], BUSY), [256, 2, 512]);
         assert_eq!(fill([0; 3], [10, 4, 128], BUSY), [10, 4, 32]);
         assert_eq!(fill([0, 3, 0], [0; 3], None), [1, 3, 1]);
+    }
+
+    #[test]
+    fn waves_are_as_many_as_there_is_room_for() {
+        assert_eq!(with_fewer_workers([7, 16, 64], 64, 1024), Some([7, 16, 64]));
+        assert_eq!(with_fewer_workers([7, 16, 64], 64, 512), Some([7, 8, 64]));
+        assert_eq!(with_fewer_workers([7, 40, 64], 32, 1024), None);
     }
 
     #[test]

@@ -25,12 +25,22 @@ pub struct Program {
 impl Program {
     /// Those in `openacc` are OpenACC's, the others OpenMP's.
     pub fn new(name: &str, flags: &[&str]) -> Self {
+        Self::built(name, &[&["-foffload=nvptx-none"], flags].concat())
+    }
+
+    /// As [`new`](Self::new), for AMD's GPUs.
+    pub fn for_amd(name: &str, flags: &[&str]) -> Self {
+        let target = ["-foffload=amdgcn-amdhsa", "-foffload-options=amdgcn-amdhsa=-march=gfx906"];
+        Self::built(name, &[&target, flags].concat())
+    }
+
+    fn built(name: &str, flags: &[&str]) -> Self {
         let folder = Folder::new();
         let openacc = name.starts_with("openacc/") || name.contains("_acc.");
         let model = if openacc { "-fopenacc" } else { "-fopenmp" };
         let source = source(name);
         let mut command = Command::new(gangway_compilers::name(gangway_compilers::Language::of(&source)));
-        command.args(["-O2", model, "-foffload=nvptx-none", "-Wall"]).arg(&source).args(flags);
+        command.args(["-O2", model, "-Wall"]).arg(&source).args(flags);
         command.args(["-o", "program"]).current_dir(&*folder).run().succeeded();
         Self { file: folder.path("program"), folder }
     }

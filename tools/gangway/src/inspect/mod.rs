@@ -3,6 +3,7 @@
 //! `gangway_image` reads the file, [`summary`] brings it into the form that both kinds
 //! of output show, and `text` or serde prints that.
 
+mod code_object;
 mod summary;
 mod text;
 

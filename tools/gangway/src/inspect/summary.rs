@@ -13,6 +13,7 @@ use gangway_image::{
 use gangway_trace::pretty_kernel_name;
 use serde::Serialize;
 
+use super::code_object::{self, Resources};
 use crate::library;
 use crate::suitable::taker;
 
@@ -88,8 +89,10 @@ pub struct KernelSummary {
     pub environment: Option<EnvironmentSummary>,
     /// 32-bit registers that its PTX declares: what a thread has, the device's compiler decides.
     pub declared_registers: Option<u64>,
-    /// Bytes that its PTX declares, with what it calls.
+    /// Bytes that its PTX declares, with what it calls, or that its code object says.
     pub shared_memory: Option<u64>,
+    /// Of kernels in AMD's code objects.
+    pub code_object: Option<Resources>,
 }
 
 #[derive(Debug, Serialize)]
@@ -247,8 +250,18 @@ impl ImageSummary {
         // GCC's tables name what the host can reach, not what its modules contain.
         if matches!(image.producer, Producer::Gcc(_)) {
             let resources = ptx::resources(&image.parts);
-            let of = |name: &str| KernelSummary::new(name).with(resources.get(name).copied());
-            summary.kernels = image.functions.iter().map(|name| of(name)).collect();
+            let mut inside = std::mem::take(&mut summary.kernels);
+            let of = |name: &&str| {
+                let found = inside.iter().position(|kernel| kernel.symbol == **name);
+                let kernel = found.map_or_else(|| KernelSummary::new(name), |at| inside.swap_remove(at));
+                // Modules of one image call each other.
+                if image.producer == Producer::Gcc(GccTarget::Nvptx) {
+                    kernel.with(resources.get(*name).copied())
+                } else {
+                    kernel
+                }
+            };
+            summary.kernels = image.functions.iter().map(of).collect();
             summary.globals.retain(|global| image.variables.contains(&&*global.name));
         }
         summary
@@ -269,7 +282,7 @@ impl ImageSummary {
         }
     }
 
-    fn look_inside(&mut self, image: &Image<'_>) -> Result<(), gangway_image::Error> {
+    fn look_inside(&mut self, image: &Image<'_>) -> anyhow::Result<()> {
         for (at, part) in image.parts.iter().enumerate() {
             let kind = recognise(part)?;
             if at == 0 {
@@ -278,6 +291,12 @@ impl ImageSummary {
                 self.processor = kind.processor();
             }
             self.add(&details(part)?);
+            let found = code_object::resources(part, &kind)?;
+            for kernel in &mut self.kernels {
+                let resources = found.get(&kernel.symbol).copied();
+                kernel.shared_memory = resources.map(|of| of.shared_memory.into()).or(kernel.shared_memory);
+                kernel.code_object = resources.or(kernel.code_object);
+            }
         }
         Ok(())
     }
@@ -306,6 +325,7 @@ impl KernelSummary {
             environment: None,
             declared_registers: None,
             shared_memory: None,
+            code_object: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use gangway_trace::table::{Align, Table, bytes};
 
+use super::code_object::Resources;
 use super::summary::{EntrySummary, ImageSummary, Summary, TableSummary};
 use crate::program::LIBGOMP_INSIDE;
 
@@ -125,6 +126,21 @@ fn render_kernels(out: &mut String, image: &ImageSummary) {
     if is_ptx {
         columns.extend([("registers", Align::Right), ("shared", Align::Right)]);
     }
+    let is_amd = kernels.iter().any(|kernel| kernel.code_object.is_some());
+    let accumulates =
+        kernels.iter().any(|kernel| kernel.code_object.is_some_and(|of| of.accumulation_registers > 0));
+    if is_amd {
+        columns.push(("vector", Align::Right));
+        if accumulates {
+            columns.push(("accumulation", Align::Right));
+        }
+        columns.extend([
+            ("scalar", Align::Right),
+            ("shared", Align::Right),
+            ("scratch", Align::Right),
+            ("wave", Align::Right),
+        ]);
+    }
     if symbols {
         columns.push(("symbol", Align::Left));
     }
@@ -141,6 +157,23 @@ fn render_kernels(out: &mut String, image: &ImageSummary) {
             cells.push(registers.map_or("?".to_owned(), |count| count.to_string()));
             cells.push(kernel.shared_memory.map_or("?".to_owned(), bytes));
         }
+        if is_amd {
+            let number = |of: fn(&Resources) -> u32| {
+                kernel.code_object.as_ref().map_or("?".to_owned(), |kernel| of(kernel).to_string())
+            };
+            cells.push(number(|of| of.vector_registers));
+            if accumulates {
+                cells.push(number(|of| of.accumulation_registers));
+            }
+            cells.push(number(|of| of.scalar_registers));
+            cells.push(kernel.shared_memory.map_or("?".to_owned(), bytes));
+            let scratch = kernel.code_object.map(|of| {
+                let more = if of.dynamic_stack { " and more" } else { "" };
+                bytes(of.scratch_memory.into()) + more
+            });
+            cells.push(scratch.unwrap_or("?".to_owned()));
+            cells.push(number(|of| of.wave));
+        }
         if symbols {
             cells.push(kernel.symbol.clone());
         }
@@ -152,6 +185,11 @@ fn render_kernels(out: &mut String, image: &ImageSummary) {
             out,
             "  registers: 32-bit ones that the PTX declares; what a thread has is decided when it is compiled \
              (a report says it)"
+        );
+    } else if is_amd {
+        let _ = writeln!(
+            out,
+            "  vector registers and scratch memory: of each lane; scalar ones: of each wave; shared: LDS"
         );
     } else if image.is_gpu() {
         let _ = writeln!(out, "  registers and shared memory: not read from this kind of image");

@@ -111,8 +111,62 @@ fn text_of_a_program_of_gcc() {
     let shown = json(&workshop, "program");
     let images = shown["images"].as_array().unwrap();
     let by_back_end = |name: Value| images.iter().filter(|image| image["back_end"] == name).count();
-    assert_eq!((by_back_end("cuda".into()), by_back_end(Value::Null)), (1, 2), "{shown}");
+    let counts = ["cuda".into(), "hsa".into(), Value::Null].map(by_back_end);
+    assert_eq!(counts, [1, 1, 1], "{shown}");
     assert!(images.iter().all(|image| image["back_end"].is_null() != image["skipped"].is_null()));
+}
+
+#[test]
+fn what_kernels_for_amd_take() {
+    let workshop = Workshop::new();
+    let source = r#"
+#define KERNEL __attribute__((amdgpu_kernel))
+static __attribute__((address_space(3), loader_uninitialized)) float row[64];
+KERNEL void turn(float *a) {
+  int i = __builtin_amdgcn_workitem_id_x();
+  row[i] = a[i];
+  __builtin_amdgcn_s_barrier();
+  a[i] = row[63 - i];
+}
+__attribute__((noinline)) static int deep(int n, volatile int *x) { int a[40]; for (int i = 0; i < 40; ++i) a[i] = x[i]; return n ? deep(n - 1, a) + a[n] : x[0]; }
+KERNEL void sums(int *a) { a[0] = deep(a[0], a); }
+"#;
+    workshop.write("kernels.c", source);
+    let target = ["--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib", "-O1", "-w"];
+    workshop.compile(&[&target[..], &["kernels.c", "-o", "image"]].concat());
+    let output = workshop.output(&["inspect", "image"]);
+    assert_eq!(output.status.code(), Some(0), "{}", output.stdout);
+    let line =
+        |name: &str| output.stdout.lines().find(|line| line.trim().starts_with(name)).unwrap_or_default();
+    assert!(
+        ["vector", "scalar", "shared", "scratch", "wave"].iter().all(|name| line("kernel").contains(name)),
+        "{}",
+        output.stdout
+    );
+    assert!(line("turn").contains("256 B"), "{}", output.stdout);
+    assert!(line("sums").contains(" and more"), "{}", output.stdout);
+
+    let shown = json(&workshop, "image");
+    let kernels = shown["images"][0]["kernels"].as_array().unwrap();
+    let turn = kernels.iter().find(|kernel| kernel["name"] == "turn").unwrap();
+    assert_eq!(turn["shared_memory"], 256);
+    let takes = &turn["code_object"];
+    assert_eq!(
+        (&takes["wave"], &takes["scratch_memory"], &takes["dynamic_stack"]),
+        (&64.into(), &0.into(), &false.into())
+    );
+    assert!(
+        takes["vector_registers"].as_u64().unwrap() > 0 && takes["scalar_registers"].as_u64().unwrap() > 0
+    );
+
+    // A damaged one says so, and what is there is shown.
+    let mut image = std::fs::read(workshop.path("image")).unwrap();
+    let note = image.windows(17).position(|bytes| bytes == b".sgpr_spill_count").unwrap();
+    image[note - 1] = 0xc1;
+    std::fs::write(workshop.path("damaged"), image).unwrap();
+    let output = workshop.output(&["inspect", "damaged"]);
+    assert_eq!(output.status.code(), Some(1), "{}", output.stdout);
+    assert!(output.stdout.contains("problem ") && output.stdout.contains("turn"), "{}", output.stdout);
 }
 
 #[test]

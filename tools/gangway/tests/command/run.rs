@@ -38,7 +38,7 @@ fn the_virtual_gpu_takes_the_drivers_place() {
     let here = workshop.display();
     for line in [
         format!("LD_LIBRARY_PATH={here}/ours/vgpu:{here}/ours"),
-        "GANGWAY_DEVICE=cuda".to_owned(),
+        "GANGWAY_DEVICE=cuda,hsa".to_owned(),
         format!("LD_PRELOAD={here}/ours/libgangway-ending.so"),
     ] {
         assert!(variables.lines().any(|variable| variable == line), "{variables}");
@@ -377,7 +377,7 @@ fn a_misspelt_device_is_named() {
     // The file need not be a library before something loads it.
     workshop.write("ours/libgangway-rtl-board.so", "");
     let output = workshop.output(&["run", "--device", "board,vgpu", "env"]);
-    assert!(output.stdout.lines().any(|variable| variable == "GANGWAY_DEVICE=board,cuda"));
+    assert!(output.stdout.lines().any(|variable| variable == "GANGWAY_DEVICE=board,cuda,hsa"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The attribute `entry`, which exports a function of the CUDA driver API.
+//! The attribute `entry`, which exports a function of the CUDA driver API or of the HSA runtime API.
 //!
-//! It belongs to `gangway-driver` and names that crate's items; no other crate can use it.
+//! It belongs to `gangway-driver` and `gangway-hsa-driver`, and names items that both crates have:
+//! `abi::Status`, `api::entry::run` and `api::exports::entry`.
 //! Functions are ordinary items, so that rustfmt, the compiler's messages and editors see them as
 //! they are.
 

@@ -4,7 +4,7 @@
 //! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`, in the rows that `rows` finds), the
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where
 //! lanes meet again (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients
-//! neighbours agree (`quotients`). `division` goes over a module before. Nothing here names a generator.
+//! neighbours agree (`quotients`), what lanes may run by themselves (`lanewise`). `division` goes over a module before. Nothing here names a generator.
 
 pub(crate) mod block;
 mod division;
@@ -12,6 +12,7 @@ mod dominance;
 pub(crate) mod fuel;
 pub(crate) mod graph;
 pub(crate) mod joins;
+pub(crate) mod lanewise;
 pub(crate) mod layout;
 pub(crate) mod liveness;
 mod operations;

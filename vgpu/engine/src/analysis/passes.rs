@@ -18,6 +18,8 @@ pub(crate) enum Pass {
     Liveness,
     /// What steps back and entries take: `fuel`.
     Fuel,
+    /// What lanes may run by themselves: `lanewise`.
+    Lanewise,
     /// How much care is taken: `tier`.
     Tier,
     /// The generator's code, for lanes that run together (`converged`) or part (`masked`).
@@ -29,13 +31,14 @@ pub(crate) enum Pass {
 }
 
 impl Pass {
-    pub const ALL: [Pass; 10] = [
+    pub const ALL: [Pass; 11] = [
         Pass::Layout,
         Pass::Operations,
         Pass::Shape,
         Pass::Graph,
         Pass::Liveness,
         Pass::Fuel,
+        Pass::Lanewise,
         Pass::Tier,
         Pass::Emit,
         Pass::SinkTests,
@@ -50,6 +53,7 @@ impl Pass {
             Pass::Graph => "graph",
             Pass::Liveness => "liveness",
             Pass::Fuel => "fuel",
+            Pass::Lanewise => "lanewise",
             Pass::Tier => "tier",
             Pass::Emit => "emit",
             Pass::SinkTests => "sink tests",
@@ -101,7 +105,7 @@ mod tests {
         let text = passes.to_string();
         let names: Vec<&str> = text.lines().filter_map(|line| line.split(" us  ").nth(1)).collect();
         let expected =
-            "layout/operations/shape, 2 times/graph/liveness/fuel/tier/emit/sink tests/machine code";
+            "layout/operations/shape, 2 times/graph/liveness/fuel/lanewise/tier/emit/sink tests/machine code";
         assert_eq!(names.join("/"), expected);
     }
 }

@@ -7,6 +7,7 @@ use crate::abi::Flavour;
 use crate::analysis::block::BlockShape;
 use crate::analysis::fuel::Fuel;
 use crate::analysis::graph::blocks;
+use crate::analysis::lanewise::{Looked, Region, may_be_apart, regions};
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness::Liveness;
 use crate::analysis::operations::{operations, scalar};
@@ -39,6 +40,8 @@ pub struct Request<'a> {
     pub abreast: bool,
     /// For each function of the module, whether lanes may wait in it for others of their warp.
     pub waits: &'a [bool],
+    /// Lanes may run regions by themselves, in code of another generator.
+    pub lanewise: bool,
 }
 
 /// What generators make code of: a function, and all that is known of it.
@@ -66,6 +69,8 @@ pub(crate) struct Unit<'a> {
     /// Where slots that live across blocks are in the frame, by slot; 0 for others.
     pub homes: Vec<i32>,
     pub frame: i32,
+    /// The regions that lanes may run by themselves, or why they may not.
+    pub lanewise: Result<Vec<Region>, &'static str>,
 }
 
 impl<'a> Unit<'a> {
@@ -137,6 +142,14 @@ impl<'a> Unit<'a> {
                 return refuse("too many registers that live at once");
             }
         }
+        let lanewise = passes.run(Pass::Lanewise, || match request {
+            Request { lanewise: false, .. } => Err("it is not asked for"),
+            Request { check: true, .. } => Err("all accesses are checked"),
+            Request { watch: true, .. } => Err("accesses are told of"),
+            _ => may_be_apart(module).map(|()| {
+                regions(Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes })
+            }),
+        });
         let layout = slots.layout;
         let arguments = layout.parameters.iter().zip(&function.parameters);
         let alike = arguments.filter_map(|(&place, parameter)| {
@@ -163,7 +176,14 @@ impl<'a> Unit<'a> {
             waits: request.waits,
             homes,
             frame,
+            lanewise,
         })
+    }
+
+    /// How many functions the module has.
+    #[must_use]
+    pub fn functions(&self) -> usize {
+        self.module.functions.len()
     }
 
     #[must_use]

@@ -17,23 +17,30 @@ use std::sync::OnceLock;
 
 use gangway_settings::file_variable;
 
+use crate::abi::Flavour;
 use crate::analysis::passes::Passes;
 use crate::analysis::unit::{Refused, Request, Unit};
 use crate::code::Compiled;
 use crate::cranelift::Cranelift;
 use crate::generator::Generator;
+use crate::llvm::Llvm;
 
-/// The generator of this process.
-static GENERATOR: &dyn Generator = &Cranelift;
+/// Which generator makes code of a flavour.
+fn generator(flavour: Flavour) -> &'static dyn Generator {
+    match flavour {
+        Flavour::Converged | Flavour::Masked => &Cranelift,
+        Flavour::Lanewise => &Llvm,
+    }
+}
 
-/// What of the processor code depends on, for the key of a cache.
-pub(crate) fn processor() -> Result<String, Refused> {
-    GENERATOR.processor()
+/// What of the processor and the generator code depends on, for the key of a cache.
+pub(crate) fn processor(flavour: Flavour) -> Result<String, Refused> {
+    generator(flavour).processor()
 }
 
 /// Makes machine code of a function.
 pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
-    compile_by(GENERATOR, request)
+    compile_by(generator(request.flavour), request)
 }
 
 fn compile_by(generator: &dyn Generator, request: &Request<'_>) -> Result<Compiled, Refused> {

@@ -56,6 +56,7 @@ fn all_tests_of_the_interpreter_compile() {
                     watch: false,
                     abreast: false,
                     waits: waits(&module),
+                    lanewise: false,
                 };
                 let code = compile(&request);
                 assert!(code.is_ok(), "{}, '{}', {flavour:?}: {code:?}", name.display(), function.name);
@@ -80,6 +81,7 @@ fn what_is_only_declared_is_refused_by_name() {
         watch: false,
         abreast: false,
         waits: waits(&module),
+        lanewise: false,
     };
     assert_eq!(compile(&request), Err(Refused("'absent' is declared and not defined".to_owned())));
 }
@@ -126,6 +128,7 @@ fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
         check: false,
         watch: false,
         waits: waits(module),
+        lanewise: false,
     }
 }
 

@@ -62,6 +62,9 @@ impl Generator for Cranelift {
         passes: &mut Passes,
         mut texts: Option<&mut Texts>,
     ) -> Result<Compiled, Refused> {
+        if flavour == Flavour::Lanewise {
+            return Err(Refused(format!("Cranelift makes no code of regions: '{}'", unit.name)));
+        }
         let tier = passes.run(Pass::Tier, || tier::tier(flavour, unit));
         tier::count(tier);
         let target = processor::target(tier)?;
@@ -71,9 +74,9 @@ impl Generator for Cranelift {
         let builder = FunctionBuilder::new(&mut context.func, &mut scratch);
         let frontend = target.frontend_config();
         passes.run(Pass::Emit, || match flavour {
-            Flavour::Masked => masked::emit(unit, builder, frontend),
             Flavour::Converged if tier == Tier::Memory => converged::emit_in_memory(unit, builder, frontend),
             Flavour::Converged => converged::emit(unit, builder, frontend),
+            Flavour::Masked | Flavour::Lanewise => masked::emit(unit, builder, frontend),
         });
         passes.run(Pass::SinkTests, || sequence::sink_tests(&mut context.func));
         context.set_disasm(texts.is_some());
@@ -105,7 +108,7 @@ fn signature(flavour: Flavour) -> Signature {
     signature.params.extend([AbiParam::new(I64), AbiParam::new(I64)]);
     match flavour {
         Flavour::Converged => signature.returns.push(AbiParam::new(I32)),
-        Flavour::Masked => {
+        Flavour::Masked | Flavour::Lanewise => {
             signature.params.extend([AbiParam::new(I64), AbiParam::new(I32)]);
             signature.returns.push(AbiParam::new(I64));
         }

@@ -207,13 +207,15 @@ pub(crate) fn tier(flavour: Flavour, unit: &Unit<'_>) -> Tier {
                 Tier::Quick
             }
         }
-        Flavour::Masked
+        Flavour::Masked | Flavour::Lanewise
             if unit.code.blocks.len() > MOST_BLOCKS || unit.code.operations.len() > MOST_INSTRUCTIONS =>
         {
             Tier::Memory
         }
-        Flavour::Masked if unit.code.blocks.len() > MANY_BLOCKS || !repeats() => Tier::Quick,
-        Flavour::Masked => match unit.code.operations.len() {
+        Flavour::Masked | Flavour::Lanewise if unit.code.blocks.len() > MANY_BLOCKS || !repeats() => {
+            Tier::Quick
+        }
+        Flavour::Masked | Flavour::Lanewise => match unit.code.operations.len() {
             0..MOST_CARE => Tier::Full,
             _ => Tier::Quick,
         },

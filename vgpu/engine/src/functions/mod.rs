@@ -5,6 +5,7 @@
 //! is dropped. [`object`] is code that can run, and [`cache`] keeps it.
 
 mod cache;
+mod later;
 mod object;
 mod perf_map;
 
@@ -13,7 +14,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use gangway_interpreter::{FaultKind, signature};
 use gangway_ptx::{Function, Module};
@@ -21,9 +22,10 @@ use gangway_ptx::{Function, Module};
 pub use self::cache::CodeCache;
 use self::cache::Key;
 use self::object::CodeObject;
-use crate::abi::Flavour;
+use crate::abi::{Flavour, entry_of_regions};
 use crate::analysis::block::BlockShape;
 use crate::analysis::unit::Request;
+use crate::generator::Tier;
 
 /// Shapes of blocks that code differs by: rows of 32 lanes, in whole warps or not, of 16, 8, 4 and 1.
 const SHAPES: usize = 6;
@@ -50,10 +52,14 @@ pub(crate) struct Source {
     /// Tell of every access.
     pub watch: bool,
     pub provided: Provided,
+    /// Which generators make code.
+    pub tier: Tier,
 }
 
 /// The functions of a program.
 pub(crate) struct Functions {
+    /// Itself, for who makes code of it later.
+    own: Weak<Functions>,
     source: Source,
     /// What each function takes and returns, as [`signature`] says; none of kernels.
     signatures: Vec<Option<u64>>,
@@ -86,10 +92,6 @@ fn number(shape: BlockShape) -> usize {
     }
 }
 
-fn index(function: u32, flavour: Flavour) -> usize {
-    2 * function as usize + usize::from(flavour == Flavour::Masked)
-}
-
 /// Where in the program a piece of compiled code comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
@@ -100,7 +102,7 @@ pub(crate) struct Position {
 
 impl Functions {
     #[must_use]
-    pub fn new(source: Source, cache: Option<Arc<CodeCache>>) -> Self {
+    pub fn new(source: Source, cache: Option<Arc<CodeCache>>) -> Arc<Self> {
         let module = &source.module;
         let mut targets: Vec<u32> = (0..module.functions.len() as u32).collect();
         for alias in &module.aliases {
@@ -109,7 +111,15 @@ impl Functions {
         let passed = |function: &Function| signature(&function.parameters, &function.returns);
         let signatures = module.functions.iter();
         let signatures = signatures.map(|function| (!function.entry).then(|| passed(function))).collect();
-        Functions { source, signatures, targets, cache, digest: OnceLock::new(), table: Table::default() }
+        Arc::new_cyclic(|own| Functions {
+            own: own.clone(),
+            source,
+            signatures,
+            targets,
+            cache,
+            digest: OnceLock::new(),
+            table: Table::default(),
+        })
     }
 
     /// The addresses of variables, for compiled code.
@@ -137,11 +147,20 @@ impl Functions {
         self.signatures.get(function).copied().flatten()
     }
 
+    /// Where in the table the code of a function is.
+    fn index(&self, function: u32, flavour: Flavour) -> usize {
+        match flavour {
+            Flavour::Converged => 2 * function as usize,
+            Flavour::Masked => 2 * function as usize + 1,
+            Flavour::Lanewise => entry_of_regions(self.source.module.functions.len(), function),
+        }
+    }
+
     /// What `Warp::functions` points to in launches with blocks of this shape.
     #[must_use]
     pub fn entries(&self, shape: BlockShape) -> &[AtomicPtr<c_void>] {
         self.table.entries[number(shape)].get_or_init(|| {
-            let count = 2 * self.source.module.functions.len();
+            let count = 3 * self.source.module.functions.len();
             (0..count).map(|_| AtomicPtr::new(ptr::null_mut())).collect()
         })
     }
@@ -153,7 +172,7 @@ impl Functions {
         function: u32,
         flavour: Flavour,
     ) -> Result<*const c_void, FaultKind> {
-        let index = index(function, flavour);
+        let index = self.index(function, flavour);
         let entry = &self.entries(shape)[index];
         let known = entry.load(Ordering::Acquire);
         if !known.is_null() {
@@ -165,6 +184,10 @@ impl Functions {
             let code = self.resolve(shape, target, flavour)?;
             entry.store(code.cast_mut(), Ordering::Release);
             return Ok(code);
+        }
+        if flavour == Flavour::Converged && self.source.tier == Tier::Llvm {
+            // What LLVM refuses runs in the code that is made now.
+            let _ = self.resolve(shape, function, Flavour::Lanewise);
         }
         let _alone = self.table.compiling[index % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
         let known = entry.load(Ordering::Acquire);
@@ -182,7 +205,12 @@ impl Functions {
             Err(FaultKind::Unsupported(format!("'{name}', on which the compiler failed,")))
         });
         match &made {
-            Ok(code) => entry.store(code.cast_mut(), Ordering::Release),
+            Ok(code) => {
+                entry.store(code.cast_mut(), Ordering::Release);
+                if flavour == Flavour::Converged && self.source.tier == Tier::Auto {
+                    self.make_lanewise_later(shape, function);
+                }
+            }
             Err(refusal @ FaultKind::Unsupported(_)) => {
                 refused().insert((number(shape), index), refusal.clone());
             }
@@ -190,6 +218,17 @@ impl Functions {
             Err(_) => {}
         }
         made
+    }
+
+    /// Has code made of a function's regions while others run. Converged code enters it when it comes to one then.
+    fn make_lanewise_later(&self, shape: BlockShape, function: u32) {
+        let own = self.own.clone();
+        later::ask(move || {
+            // The program may have gone.
+            if let Some(functions) = own.upgrade() {
+                let _ = functions.resolve(shape, function, Flavour::Lanewise);
+            }
+        });
     }
 
     /// The cache, and the hash of the module that files are named by.
@@ -200,7 +239,8 @@ impl Functions {
 
     /// Compiles a function, or takes its code from the cache.
     fn make(&self, shape: BlockShape, function: u32, flavour: Flavour) -> Result<*const c_void, FaultKind> {
-        let Source { module, symbols: _, bodies, abreast, waits, check, watch, provided } = &self.source;
+        let Source { module, symbols: _, bodies, abreast, waits, check, watch, provided, tier } =
+            &self.source;
         let declared = &module.functions[function as usize];
         if declared.body.is_none() {
             let code = provided(declared, flavour);
@@ -216,6 +256,7 @@ impl Functions {
             watch: *watch,
             abreast: *abreast,
             waits,
+            lanewise: *tier != Tier::Cranelift,
         };
         let object = cache::compile(self.cached(), &request)?;
         let entry = object.entry();
@@ -226,7 +267,7 @@ impl Functions {
     /// Makes a function of the test's own the code of one of the program's.
     #[cfg(test)]
     pub fn set(&self, shape: BlockShape, function: u32, flavour: Flavour, code: *const c_void) {
-        self.entries(shape)[index(function, flavour)].store(code.cast_mut(), Ordering::Release);
+        self.entries(shape)[self.index(function, flavour)].store(code.cast_mut(), Ordering::Release);
     }
 
     /// What the code at an address is of; `None` if the program has no code there.

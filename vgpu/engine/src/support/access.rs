@@ -24,7 +24,12 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
             let at_once = !watch::watches(access) || watch::at_once(warp, access);
             if let (Some(Pointers { each, .. }), true) = (pointers(warp, mask, access), at_once) {
                 if access.watch {
-                    watch::loads(warp, mask, access, watch::places(mask, &each.map(|place| place as u64)));
+                    drop(watch::loads(
+                        warp,
+                        mask,
+                        access,
+                        watch::places(mask, &each.map(|place| place as u64)),
+                    ));
                 }
                 for index in 0..usize::from(access.count) {
                     let offset = index * usize::from(access.size);
@@ -49,7 +54,7 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
                     Ok(from) => from,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                watch::loads(warp, 1 << lane, access, watch::at(from));
+                let _turn = watch::loads(warp, 1 << lane, access, watch::at(from));
                 let same = last.replace((from, lane)).filter(|&(other, _)| other == from);
                 for index in 0..usize::from(access.count) {
                     if let Some((_, other)) = same {
@@ -130,7 +135,12 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                 (pointers(warp, mask, access), access.count, at_once)
             {
                 if access.watch {
-                    watch::stores(warp, mask, access, watch::places(mask, &each.map(|place| place as u64)));
+                    drop(watch::stores(
+                        warp,
+                        mask,
+                        access,
+                        watch::places(mask, &each.map(|place| place as u64)),
+                    ));
                 }
                 let values = &warp.values[0];
                 let mask = storing(mask, |lane| each[lane]);
@@ -151,7 +161,7 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                watch::stores(warp, 1 << lane, access, watch::at(to));
+                let _turn = watch::stores(warp, 1 << lane, access, watch::at(to));
                 for index in 0..usize::from(access.count) {
                     let to = to.wrapping_add(index * usize::from(access.size));
                     let values = &warp.values[index];

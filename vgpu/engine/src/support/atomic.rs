@@ -52,7 +52,7 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                watch::exchanges(warp, 1 << lane, access, watch::at(to));
+                let _turn = watch::exchanges(warp, 1 << lane, access, watch::at(to));
                 let b = value(&warp.values[0], wide, lane);
                 let c = value(&warp.values[1], wide, lane);
                 let old = one(to, atomic, b, c);
@@ -115,7 +115,7 @@ unsafe fn all(
         return false;
     }
     if access.watch {
-        watch::exchanges(warp, mask, access, watch::places(mask, &each.map(|place| place as u64)));
+        drop(watch::exchanges(warp, mask, access, watch::places(mask, &each.map(|place| place as u64))));
     }
     let (first, rest) = warp.values.split_at_mut(1);
     let results = &mut warp.results[0];

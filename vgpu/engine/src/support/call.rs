@@ -2,15 +2,12 @@
 
 use std::ffi::c_void;
 
-use gangway_device_memory::FUNCTIONS;
+use gangway_device_memory::{FUNCTION_STEP, FUNCTIONS};
 use gangway_interpreter::{FaultKind, bad_prototype};
 
 use super::helper::{fault, run};
 use super::lanes::{lanes, narrow};
 use crate::abi::{Flavour, Warp};
-
-/// Function addresses are this far apart.
-const FUNCTION_STEP: u64 = 16;
 
 pub(super) unsafe extern "C" fn trap(warp: *mut Warp, mask: u64) {
     // SAFETY: compiled code passes its warp.

@@ -43,7 +43,12 @@ pub(super) unsafe extern "C" fn copy(warp: *mut Warp, mask: u64, size: u64, chec
                     (Ok(from), Ok(to)) => {
                         let mut bytes = [0u8; 32];
                         if taken > 0 {
-                            watch::loads(warp, 1 << lane, access(Space::Global, taken), watch::at(from));
+                            drop(watch::loads(
+                                warp,
+                                1 << lane,
+                                access(Space::Global, taken),
+                                watch::at(from),
+                            ));
                             std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), taken as usize);
                         }
                         watch::stores_bytes(warp, lane, access(Space::Shared, size), to, &bytes);

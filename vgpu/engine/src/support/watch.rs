@@ -1,7 +1,11 @@
 //! What is told of accesses and fences to whoever looks for races.
 
 use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
+use gangway_device_memory::is_device_address;
 use gangway_races::{Places, Values};
 
 use super::helper::run;
@@ -23,19 +27,61 @@ pub(super) fn at_once(warp: &Warp, access: Access) -> bool {
     !ordered && (!access.strong || unsafe { warp.host() }.is_quiet())
 }
 
-/// Lanes are about to load.
-pub(super) fn loads(warp: &Warp, mask: u32, access: Access, places: Places<'_>) {
-    if watches(access) {
-        note(warp, Noted { reads: true, ..noted(mask, access, places) });
+/// The right to access a word that may hand something on. Who reads what another thread has written goes by what that one
+/// had published: so each access is made before the next one of the word is told of, and they are told of in the order in
+/// which they are made.
+#[must_use = "the access is made while it is there"]
+pub(super) struct Turn(Option<&'static AtomicBool>);
+
+/// Whether somebody accesses such words, by their addresses.
+static TURNS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+
+/// How often a turn is waited for, a moment each time but the first ones. Only a kernel whose device memory goes away
+/// while it runs never ends its turn; then what is told is as good as without.
+const PATIENCE: u32 = 50_000;
+const MOMENT: Duration = Duration::from_micros(100);
+
+impl Turn {
+    /// Waits for the turn of an access of lanes at places, if it needs one.
+    fn take(warp: &Warp, access: Access, places: Places<'_>) -> Self {
+        let Places::Steps { first, .. } = places else { return Self(None) };
+        // A block's shared memory is accessed by one thread of the host, and only with words of the device is
+        // anything handed on.
+        if access.space == Space::Shared || !is_device_address(first) || at_once(warp, access) {
+            return Self(None);
+        }
+        let turn = &TURNS[(first / 8) as usize % TURNS.len()];
+        for attempt in 0..PATIENCE {
+            if !turn.swap(true, Ordering::Acquire) {
+                return Self(Some(turn));
+            }
+            if attempt < 100 {
+                thread::yield_now();
+            } else {
+                thread::sleep(MOMENT);
+            }
+        }
+        Self(None)
     }
 }
 
-/// Lanes are about to store the warp's `values`.
-pub(super) fn stores(warp: &Warp, mask: u32, access: Access, places: Places<'_>) {
-    if watches(access) {
-        let values = Some(values(warp, access));
-        note(warp, Noted { writes: true, values, ..noted(mask, access, places) });
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(turn) = self.0 {
+            turn.store(false, Ordering::Release);
+        }
     }
+}
+
+/// Lanes are about to load.
+pub(super) fn loads(warp: &Warp, mask: u32, access: Access, places: Places<'_>) -> Turn {
+    tell(warp, access, Noted { reads: true, ..noted(mask, access, places) })
+}
+
+/// Lanes are about to store the warp's `values`.
+pub(super) fn stores(warp: &Warp, mask: u32, access: Access, places: Places<'_>) -> Turn {
+    let values = Some(values(warp, access));
+    tell(warp, access, Noted { writes: true, values, ..noted(mask, access, places) })
 }
 
 /// A lane is about to store bytes.
@@ -47,11 +93,19 @@ pub(super) fn stores_bytes(warp: &Warp, lane: usize, access: Access, place: *mut
 }
 
 /// Lanes are about to read and write places at once.
-pub(super) fn exchanges(warp: &Warp, mask: u32, access: Access, places: Places<'_>) {
-    if watches(access) {
-        let access = Access { strong: true, ..access };
-        note(warp, Noted { reads: true, writes: true, ..noted(mask, access, places) });
+pub(super) fn exchanges(warp: &Warp, mask: u32, access: Access, places: Places<'_>) -> Turn {
+    let access = Access { strong: true, ..access };
+    tell(warp, access, Noted { reads: true, writes: true, ..noted(mask, access, places) })
+}
+
+/// Tells of an access, if accesses are told of, when its turn has come.
+fn tell(warp: &Warp, access: Access, noted: Noted<'_>) -> Turn {
+    if !watches(access) {
+        return Turn(None);
     }
+    let turn = Turn::take(warp, access, noted.places);
+    note(warp, noted);
+    turn
 }
 
 /// One place, of all lanes.
@@ -105,14 +159,14 @@ fn note(warp: &Warp, noted: Noted<'_>) {
 pub(super) unsafe extern "C" fn watch_loads(warp: *mut Warp, mask: u64, first: u64, step: u64, access: u64) {
     let places = Places::Steps { first, step: step as i64 };
     // SAFETY: compiled code passes its warp, which runs.
-    unsafe { run(warp, |warp| loads(warp, mask as u32, Access::from_bits(access), places)) }
+    unsafe { run(warp, |warp| drop(loads(warp, mask as u32, Access::from_bits(access), places))) }
 }
 
 /// Lanes are about to store the warp's `values` at steps from `first`, which lane 0 has.
 pub(super) unsafe extern "C" fn watch_stores(warp: *mut Warp, mask: u64, first: u64, step: u64, access: u64) {
     let places = Places::Steps { first, step: step as i64 };
     // SAFETY: as above.
-    unsafe { run(warp, |warp| stores(warp, mask as u32, Access::from_bits(access), places)) }
+    unsafe { run(warp, |warp| drop(stores(warp, mask as u32, Access::from_bits(access), places))) }
 }
 
 /// An instruction comes to another line of memory, which all lanes access at one place: whether its words may be told of

@@ -5,12 +5,19 @@
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, Fault, KernelLaunch, Options, Program};
+use gangway_engine::{Engine, Execution, Fault, KernelLaunch, Options, Program, Tier};
+
+/// The generators that `GANGWAY_VGPU_TIER` names.
+pub fn tier() -> Tier {
+    let asked = std::env::var("GANGWAY_VGPU_TIER").ok();
+    asked.map_or_else(Tier::default, |tier| tier.parse().expect("cranelift or llvm"))
+}
 
 pub fn options() -> Options {
     Options {
         workers: 3,
         execution: Execution::CompiledOnly,
+        tier: tier(),
         stack: 1 << 14,
         heap: 1 << 20,
         ..Options::default()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, KernelLaunch, Options};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options, Tier};
 
 use super::generate::{IN, Kernel, OUT, SUMS};
 
@@ -14,6 +14,8 @@ const THREADS: usize = 64;
 pub struct Engines {
     interpreted: Arc<Engine>,
     compiled: Arc<Engine>,
+    /// With code of LLVM's where lanes run by themselves.
+    lanewise: Arc<Engine>,
 }
 
 /// Device memory that is freed in the end.
@@ -47,15 +49,27 @@ impl Drop for Buffer {
 
 impl Engines {
     pub fn new() -> Engines {
-        let engine = |execution| Engine::new(Options { workers: 2, execution, ..Options::default() });
-        Engines { interpreted: engine(Execution::Interpreted), compiled: engine(Execution::CompiledOnly) }
+        let engine =
+            |execution, tier| Engine::new(Options { workers: 2, execution, tier, ..Options::default() });
+        Engines {
+            interpreted: engine(Execution::Interpreted, Tier::Cranelift),
+            compiled: engine(Execution::CompiledOnly, Tier::Cranelift),
+            lanewise: engine(Execution::CompiledOnly, Tier::Llvm),
+        }
     }
 
-    /// Whether both leave the same memory; the first difference otherwise.
+    /// Whether all leave the same memory; the first difference otherwise.
     pub fn compare(&self, kernel: &Kernel) -> Result<(), String> {
         let wanted = run(&self.interpreted, kernel)?;
-        let found = run(&self.compiled, kernel)?;
-        let Some(at) = wanted.iter().zip(&found).position(|(wanted, found)| wanted != found) else {
+        for (what, engine) in [("compiled", &self.compiled), ("by LLVM", &self.lanewise)] {
+            let found = run(engine, kernel)?;
+            Self::same(kernel, &wanted, &found).map_err(|difference| format!("{what}: {difference}"))?;
+        }
+        Ok(())
+    }
+
+    fn same(kernel: &Kernel, wanted: &[u8], found: &[u8]) -> Result<(), String> {
+        let Some(at) = wanted.iter().zip(found).position(|(wanted, found)| wanted != found) else {
             return Ok(());
         };
         let word =
@@ -65,7 +79,7 @@ impl Engines {
             thread if thread < threads => format!("thread {thread}, byte {} of its results", at % OUT),
             _ => format!("byte {} of the sums", at - threads * OUT),
         };
-        Err(format!("{place}: the word is {:#x}, not {:#x}", word(&found), word(&wanted)))
+        Err(format!("{place}: the word is {:#x}, not {:#x}", word(found), word(wanted)))
     }
 }
 

@@ -124,17 +124,16 @@ NOINLINE static void together(struct run *run, u64 s) {
   __builtin_amdgcn_s_barrier();
   OK(turn == 6);
   OK(sum == GROUP * (GROUP - 1) / 2);
-  // A lock within a wave.
+  // A lock that the lanes of a wave take one after another.
   __builtin_amdgcn_s_barrier();
   if (t == 0) { turn = 0; sum = 0; }
   __builtin_amdgcn_s_barrier();
-  for (int done = 0; !done;) {
+  for (u32 i = 0; i < 64; i++) {
+    if (t % 64 != i) continue;
     u32 wanted = 0;
-    if (__scoped_atomic_compare_exchange_n(&turn, &wanted, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP)) {
-      sum = sum + 1;
-      done = 1;
-      __scoped_atomic_store_n(&turn, 0, __ATOMIC_RELEASE, __MEMORY_SCOPE_WRKGRP);
-    }
+    while (!__scoped_atomic_compare_exchange_n(&turn, &wanted, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP)) wanted = 0;
+    sum = sum + 1;
+    __scoped_atomic_store_n(&turn, 0, __ATOMIC_RELEASE, __MEMORY_SCOPE_WRKGRP);
   }
   __builtin_amdgcn_s_barrier();
   OK(sum == GROUP);

@@ -26,6 +26,13 @@ struct run {
 #define DOUBLE(n) (__extension__({ u64 bits = (n); double value; __builtin_memcpy(&value, &bits, 8); value; }))
 #define HALF(n) (__extension__({ u16 bits = (u16)(n); _Float16 value; __builtin_memcpy(&value, &bits, 2); value; }))
 
+// A value that the compiler knows nothing of: clang 22 divides unsigned numbers that were small signed ones wrongly.
+#ifdef __AMDGCN__
+#define HIDE(v) (__extension__({ __typeof__((v) + 0) hidden = (v); __asm__("" : "+v"(hidden)); hidden; }))
+#else
+#define HIDE(v) (__extension__({ __typeof__((v) + 0) hidden = (v); __asm__("" : "+r"(hidden)); hidden; }))
+#endif
+
 static void compute(struct run *run);
 
 #ifdef __AMDGCN__

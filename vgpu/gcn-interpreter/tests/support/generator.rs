@@ -62,8 +62,8 @@ impl Generator {
         self.text.push_str(concat!(
             "#include \"run.h\"\n",
             // What is undefined in C is defined here.
-            "#define DIVIDE(a, b) ((b) == 0 || (b) == -1 ? (a) : (a) / (b))\n",
-            "#define MODULO(a, b) ((b) == 0 || (b) == -1 ? (a) : (a) % (b))\n",
+            "#define DIVIDE(a, b) ((b) == 0 || (b) == -1 ? (a) : HIDE(a) / HIDE(b))\n",
+            "#define MODULO(a, b) ((b) == 0 || (b) == -1 ? (a) : HIDE(a) % HIDE(b))\n",
             "#define TO_INTEGER(type, v) ((v) > -100.0 && (v) < 100.0 ? (type)(v) : (type)1)\n",
             "#define TO_SIGNED(type, v) ((v) > -100.0 && (v) < 100.0 ? (type)(long)(v) : (type)1)\n",
             "NOINLINE static u64 helper(u64 a, u32 b, int c) { return b % 5u ? a * 3 + (u64)c : a ^ b; }\n",
@@ -221,7 +221,7 @@ impl Generator {
             8 => format!("({name})({a} >> {shift})"),
             9 => format!("({name})({a} & {b})"),
             10 => format!("({name})({a} ^ {b})"),
-            11 => format!("({name})({a} | ~{b})"),
+            11 => format!("({name})({a} | {b})"),
             12 => format!("({name})({} ? {a} : {b})", self.condition(deeper)),
             13 => format!("({name})helper({a}, (u32){b}, 3)"),
             14 => {
@@ -255,7 +255,7 @@ impl Generator {
         if is_float {
             return format!(
                 "({name}){}",
-                self.numbers.pick(&["0.5", "-1.25", "3.0", "0.0", "1e-3", "77.0", "-2.0"])
+                self.numbers.pick(&["0.5", "-1.25", "3.0", "0.125", "1e-3", "77.0", "-2.0"])
             );
         }
         let constant = match self.numbers.below(4) {

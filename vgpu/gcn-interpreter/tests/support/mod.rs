@@ -1,6 +1,6 @@
 //! A device for tests: compiled kernels, loaded and launched.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,13 +13,8 @@ use gangway_gcn_interpreter::{
     Dispatch, Fault, Flat, GROUP_APERTURE, Memory, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch, launch,
 };
 
-/// How long a kernel may run.
+/// How long a kernel may run, as a rule.
 const LIMIT: Duration = Duration::from_secs(120);
-
-/// Where sources of kernels are.
-pub fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
 
 /// Whether the compiler is there; says so if not.
 pub fn is_possible() -> bool {
@@ -60,6 +55,8 @@ pub fn compile(gpu: Gpu, level: &str, source: &Path, more: &[&str]) -> Result<Ve
 /// A code object in memory.
 pub struct Device {
     pub memory: Flat,
+    /// How long a kernel may run.
+    pub limit: Duration,
     gpu: Gpu,
     base: u64,
 }
@@ -81,7 +78,7 @@ impl Device {
         let base = memory.allocate(object.memory_size as usize, 4096);
         let loaded = Loaded::new(object, base, |_| None).expect("every symbol is there");
         loaded.write(|address, bytes| memory.write(address, bytes)).expect("it was allocated");
-        Self { memory, gpu, base }
+        Self { memory, limit: LIMIT, gpu, base }
     }
 
     /// New memory with these bytes.
@@ -155,9 +152,9 @@ impl Device {
         // A kernel that does not end is stopped.
         let (stop, (ended, end)) = (AtomicBool::new(false), mpsc::channel::<()>());
         std::thread::scope(|scope| {
-            let stop = &stop;
+            let (stop, limit) = (&stop, self.limit);
             scope.spawn(move || {
-                let waited = end.recv_timeout(LIMIT);
+                let waited = end.recv_timeout(limit);
                 stop.store(waited == Err(RecvTimeoutError::Timeout), Ordering::Relaxed);
             });
             let found = launch(&self.memory, &dispatch, stop);
@@ -173,50 +170,4 @@ fn queue() -> Vec<u8> {
     bytes[0x40..0x44].copy_from_slice(&((GROUP_APERTURE >> 32) as u32).to_le_bytes());
     bytes[0x44..0x48].copy_from_slice(&((PRIVATE_APERTURE >> 32) as u32).to_le_bytes());
     bytes
-}
-
-/// Numbers that are random, and those at which something changes.
-pub fn numbers(count: usize, mut seed: u64) -> Vec<u64> {
-    const EDGES: [u64; 28] = [
-        0,
-        1,
-        2,
-        u64::MAX,
-        u64::MAX - 1,
-        1 << 63,
-        (1 << 63) - 1,
-        1 << 31,
-        (1 << 31) - 1,
-        1 << 32,
-        u32::MAX as u64,
-        0x8000_0001,
-        0xffff_ffff_8000_0000,
-        0x7f80_0000_7f80_0000,
-        0x7ff0_0000_0000_0000,
-        0xfff0_0000_0000_0000,
-        0x7ff8_0000_0000_0000,
-        0x3ff0_0000_3f80_0000,
-        0x4330_0000_4b00_0000,
-        0x0000_0000_0000_0001,
-        0x000f_ffff_007f_ffff,
-        0x0010_0000_0080_0000,
-        0x7fef_ffff_7f7f_ffff,
-        0xbff0_0000_bf80_0000,
-        0x8000_0000_8000_0000,
-        0x7bff_7c00_3c00_0400,
-        0x8000_8001_fc00_7e00,
-        0x5555_5555_aaaa_aaaa,
-    ];
-    (0..count)
-        .map(|number| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            match number % 4 {
-                0 => EDGES[(seed % EDGES.len() as u64) as usize],
-                1 => seed >> (seed & 63),
-                _ => seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-            }
-        })
-        .collect()
 }

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use super::entry::{Call, entry};
 use crate::abi::{Out, Result, Status};
+use crate::objects::process::opened;
 use crate::objects::process::report::report;
 use crate::objects::process::state;
 use crate::objects::{agent, fault, memory, program, queue, signal, transfer};
@@ -15,6 +16,7 @@ fn hsa_init(_: &Call) -> Result {
         agent::start();
         signal::start();
         queue::start();
+        opened::tell();
     })
 }
 

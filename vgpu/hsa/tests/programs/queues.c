@@ -170,6 +170,8 @@ static void failures(void) {
       .workgroup_size_y = 1, .workgroup_size_z = 1, .grid_size_x = 64, .grid_size_y = 1, .grid_size_z = 1,
       .kernel_object = 0x123400};
   fails(&kernel, INVALID_CODE_OBJECT);
+  kernel.setup = 3, kernel.workgroup_size_x = 1, kernel.grid_size_x = kernel.grid_size_y = kernel.grid_size_z = UINT32_MAX;
+  fails(&kernel, INCOMPATIBLE_ARGUMENTS);
   kernel.setup = 0;
   fails(&kernel, INVALID_PACKET_FORMAT);
 }

@@ -9,7 +9,7 @@ pub mod names;
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
-use gangway_engine::{Checks, CodeCache, Engine, Execution, Options};
+use gangway_engine::{Checks, CodeCache, Engine, Execution, Options, Tier};
 
 use self::attribute::Limits;
 use crate::abi::{CUdevice, Result, Status};
@@ -205,12 +205,18 @@ impl Device {
     #[must_use]
     pub fn engine(&self) -> &Arc<Engine> {
         self.engine.get_or_init(|| {
+            if self.config.tier == Tier::Llvm
+                && let Err(why) = gangway_engine::llvm_version()
+            {
+                report!("GANGWAY_VGPU_TIER=llvm is without effect: {why}");
+            }
             let engine = Engine::new(Options {
                 device: self.ordinal,
                 workers: self.config.workers,
                 checks: self.config.check,
                 listeners: findings::LISTENERS,
                 execution: self.config.execution,
+                tier: self.config.tier,
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gangway_engine::{Checks, Execution};
-use gangway_settings::file_variable;
+use gangway_engine::{Checks, Execution, Tier};
+use gangway_settings::{default_device_size, device_size, file_variable};
 
 use crate::objects::process::report::report;
 
@@ -77,13 +77,14 @@ pub struct Config {
     pub check: Checks,
     /// What runs kernels, `GANGWAY_VGPU_ENGINE`.
     pub execution: Execution,
+    /// Which generators make code, `GANGWAY_VGPU_TIER`.
+    pub tier: Tier,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
 }
 
 const DEFAULT_NAME: &str = "Gangway Virtual GPU";
 const DEFAULT_CAPABILITY: Capability = Capability { major: 9, minor: 0 };
-const GIB: u64 = 1 << 30;
 const MOST_DEVICES: u32 = 16;
 const MOST_WORKERS: usize = 1024;
 const MOST_KERNELS: usize = 128;
@@ -124,8 +125,8 @@ impl Config {
                 "a compute capability such as 9.0",
             )
             .unwrap_or(DEFAULT_CAPABILITY),
-            memory: read("MEMORY", value("MEMORY"), size, "a size such as 16G")
-                .unwrap_or_else(default_memory),
+            memory: read("MEMORY", value("MEMORY"), device_size, "a size such as 16G")
+                .unwrap_or_else(default_device_size),
             devices: read(
                 "DEVICES",
                 value("DEVICES"),
@@ -176,6 +177,8 @@ impl Config {
                 "`compiler`, `compiler-only` or `interpreter`",
             )
             .unwrap_or_default(),
+            tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`")
+                .unwrap_or_default(),
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
                 Some(path) => Some(path.into()),
@@ -225,21 +228,6 @@ fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     Some(base.join("gangway/vgpu"))
 }
 
-/// `512M`, `16g`, `16GiB`, `1.5 GiB`; units are powers of 1024, as in `GANGWAY_CPU_MEMORY`.
-/// Less than 1 MiB is no device.
-fn size(text: &str) -> Option<u64> {
-    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
-    (bytes >= 1 << 20).then_some(bytes)
-}
-
-/// Three quarters of the machine's memory, in whole GiB: pages are only taken when they are used.
-fn default_memory() -> u64 {
-    // SAFETY: these calls have no preconditions.
-    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
-    let total = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0));
-    (total / 4 * 3 / GIB).max(1) * GIB
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,10 +242,10 @@ mod tests {
         let config = with(&[]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(
-            (config.devices, config.check, config.execution),
-            (1, Checks::default(), Execution::Compiled)
+            (config.devices, config.check, config.execution, config.tier),
+            (1, Checks::default(), Execution::Compiled, Tier::Cranelift)
         );
-        assert_eq!(config.memory % GIB, 0);
+        assert_eq!(config.memory % (1 << 30), 0);
         assert_eq!(config.cache, None);
         assert!(config.workers >= 1);
         assert_eq!(config.kernels, 0);
@@ -274,6 +262,7 @@ mod tests {
             ("GANGWAY_VGPU_KERNELS", "1"),
             ("GANGWAY_VGPU_CHECK", "memory"),
             ("GANGWAY_VGPU_ENGINE", "interpreter"),
+            ("GANGWAY_VGPU_TIER", "llvm"),
             ("GANGWAY_VGPU_CACHE", "/tmp/x"),
         ]);
         assert_eq!(config.name, "Card");
@@ -281,7 +270,7 @@ mod tests {
         assert_eq!(config.memory, 512 << 20);
         assert_eq!((config.devices, config.workers, config.check.memory), (3, 5, true));
         assert_eq!(config.kernels, 1);
-        assert_eq!(config.execution, Execution::Interpreted);
+        assert_eq!((config.execution, config.tier), (Execution::Interpreted, Tier::Llvm));
         assert_eq!(config.cache, Some("/tmp/x".into()));
     }
 
@@ -338,28 +327,18 @@ mod tests {
     }
 
     #[test]
-    fn sizes() {
-        for (text, bytes) in [("1048576", 1 << 20), ("8M", 8 << 20), ("16g", 16 << 30), ("1.5 GiB", 3 << 29)]
-        {
-            assert_eq!(size(text), Some(bytes), "{text}");
-        }
-        for wrong in ["", "lots", "-1", "1023K", "8Q", "99999999999999999999"] {
-            assert_eq!(size(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
     fn nonsense_is_not_taken() {
         let config = with(&[
             ("GANGWAY_VGPU_CAPABILITY", "fast"),
             ("GANGWAY_VGPU_MEMORY", "lots"),
             ("GANGWAY_VGPU_DEVICES", "-1"),
             ("GANGWAY_VGPU_WORKERS", "0"),
+            ("GANGWAY_VGPU_TIER", "fast"),
             ("GANGWAY_VGPU_CACHE", "off"),
         ]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
-        assert_eq!(config.memory, default_memory());
-        assert_eq!(config.devices, 1);
+        assert_eq!(config.memory, default_device_size());
+        assert_eq!((config.devices, config.tier), (1, Tier::Cranelift));
         assert!(config.workers >= 1);
         assert_eq!(config.cache, None);
     }

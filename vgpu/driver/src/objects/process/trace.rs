@@ -289,6 +289,13 @@ fn table(all: &[&'static CallStatistics]) -> String {
         "gangway: functions compiled: {full} in full, {quick} with registers allocated in one pass, \
          {memory} so large that their registers are in memory\n"
     );
+    for noted in gangway_engine::lanewise() {
+        let function = noted.function;
+        text += &match noted.outcome {
+            Ok(regions) => format!("gangway: LLVM: {regions} regions of '{function}', lane by lane\n"),
+            Err(why) => format!("gangway: no code of LLVM's for '{function}': {why}\n"),
+        };
+    }
     for fall_back in gangway_engine::fall_backs() {
         let launches = fall_back.launches;
         text += &format!("gangway: interpreted, not compiled (launches: {launches}): {fall_back}\n");

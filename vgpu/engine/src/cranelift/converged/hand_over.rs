@@ -89,7 +89,7 @@ impl Converged<'_, '_> {
     }
 
     /// Writes what a slot holds to the frame.
-    fn spill(&mut self, slot: u32) {
+    pub(super) fn spill(&mut self, slot: u32) {
         let home = self.emit.unit.homes[slot as usize];
         match self.emit.slot_for_frame(slot) {
             Input::Lanes(lanes) => lanes.store(&mut self.emit.builder, self.frame, home),
@@ -182,20 +182,7 @@ impl Converged<'_, '_> {
     /// Takes the slots that live in a block from the frame, if they still have their shapes.
     fn join(&mut self, block: u32) {
         let unit = self.emit.unit;
-        let mut regular = Vec::new();
-        let mut different = None;
-        for &slot in unit.liveness.entering(block) {
-            match self.regular(slot) {
-                Some(register) => regular.push(register),
-                None => self.look_at(slot, &mut different),
-            }
-        }
-        let odd = different.map(|different| self.any_bit(different));
-        let odd = odd.map(|odd| self.emit.builder.ins().uextend(I64, odd));
-        let odd = match self.call_for(Helper::Compare, &regular) {
-            Some(other) => Some(self.emit.or(odd, other)),
-            None => odd,
-        };
+        let odd = self.lost_shapes(unit.liveness.entering(block).iter().copied());
         let fine = self.label();
         if let Some(odd) = odd {
             let wrong = self.cold_label();
@@ -214,6 +201,24 @@ impl Converged<'_, '_> {
         }
         let label = self.labels[block as usize];
         self.emit.builder.ins().jump(label, &[]);
+    }
+
+    /// Not zero where slots in the frame have lost their shapes; none where that cannot be.
+    pub(super) fn lost_shapes(&mut self, slots: impl Iterator<Item = u32>) -> Option<Value> {
+        let mut regular = Vec::new();
+        let mut different = None;
+        for slot in slots {
+            match self.regular(slot) {
+                Some(register) => regular.push(register),
+                None => self.look_at(slot, &mut different),
+            }
+        }
+        let odd = different.map(|different| self.any_bit(different));
+        let odd = odd.map(|odd| self.emit.builder.ins().uextend(I64, odd));
+        match self.call_for(Helper::Compare, &regular) {
+            Some(other) => Some(self.emit.or(odd, other)),
+            None => odd,
+        }
     }
 
     /// What a helper is told of a slot whose values are to be regular, if it can be.
@@ -267,7 +272,7 @@ impl Converged<'_, '_> {
     }
 
     /// The value of a slot in the frame that has its shape: of the first lanes where those are all.
-    fn take(&mut self, slot: u32) -> Known {
+    pub(super) fn take(&mut self, slot: u32) -> Known {
         let unit = self.emit.unit;
         let (home, ty) = (unit.homes[slot as usize], unit.code.slots[slot as usize]);
         let (clif, bytes) = if ty.is_wide() { (I64, 8) } else { (I32, 4) };

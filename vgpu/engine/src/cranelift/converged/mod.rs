@@ -8,6 +8,7 @@
 
 mod control;
 mod hand_over;
+mod lanewise;
 mod turns;
 
 use std::ops::Range;
@@ -269,6 +270,7 @@ impl Converged<'_, '_> {
         if self.repeats[number as usize] {
             self.order_parameters(number);
         }
+        self.lanewise(number);
         let Range { mut start, end } = block.operations;
         if block.collective {
             self.at(start);

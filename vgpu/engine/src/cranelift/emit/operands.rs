@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::types::{I32, I32X4, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_device_memory::FUNCTIONS;
+use gangway_device_memory::function_address;
 use gangway_simt::{Axis, Lanes as LaneSet, Part, Place, Read, Scalar, Source, Special};
 
 use super::Emitter;
@@ -144,10 +144,7 @@ impl Emitter<'_, '_> {
     /// The address of a place in its own space, an `I64`.
     pub fn address_of(&mut self, place: Place) -> Value {
         match place {
-            Place::Function(number) => {
-                let address = FUNCTIONS + 16 * u64::from(number);
-                self.builder.ins().iconst(I64, address as i64)
-            }
+            Place::Function(number) => self.builder.ins().iconst(I64, function_address(number) as i64),
             Place::Symbol(index) => {
                 let table = self.load_field(I64, field!(symbols));
                 self.load_at(I64, table, 8 * index as i32)

@@ -22,11 +22,12 @@ pub(crate) fn digest(module: &Module) -> Key {
 pub(super) fn of(module: &Key, request: &Request<'_>) -> Result<Key, Refused> {
     let mut hasher = Sha(Sha256::new());
     hasher.write(env!("GANGWAY_ENGINE_SOURCES").as_bytes());
-    hasher.write(compile::processor()?.as_bytes());
+    hasher.write(compile::processor(request.flavour)?.as_bytes());
     hasher.write(module);
     // What follows from the module alone is not asked for.
-    let Request { module: _, function, symbols, flavour, shape, check, watch, abreast, waits: _ } = request;
-    (function, symbols, flavour, shape, check, watch, abreast).hash(&mut hasher);
+    let Request { module: _, function, symbols, flavour, shape, check, watch, abreast, waits: _, lanewise } =
+        request;
+    (function, symbols, flavour, shape, check, watch, abreast, lanewise).hash(&mut hasher);
     Ok(hasher.0.finalize().into())
 }
 

@@ -4,7 +4,6 @@ use super::Agent;
 use crate::abi::handle::Kind;
 use crate::abi::number::{global, segment};
 use crate::abi::{Handle, Result, Status};
-use crate::objects::process::config::host_memory;
 
 /// What a region's memory is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +92,7 @@ impl Region {
         match self.purpose {
             Use::Group => GROUP_SIZE,
             Use::DeviceCoarse | Use::DeviceFine => self.agent.config().memory,
-            _ => host_memory(),
+            _ => gangway_settings::host_memory(),
         }
     }
 

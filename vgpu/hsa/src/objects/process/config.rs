@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use gangway_gcn::Gpu;
-use gangway_settings::Reader;
+use gangway_settings::{Reader, default_device_size, device_size};
 
 use crate::objects::process::report::report;
 
@@ -29,7 +29,6 @@ pub struct Config {
 
 const DEFAULT_NAME: &str = "Gangway Virtual GPU";
 const DEFAULT_PROCESSOR: Gpu = Gpu::Gfx90a;
-const GIB: u64 = 1 << 30;
 const MOST_DEVICES: u32 = 16;
 const MOST_WORKERS: u32 = 1024;
 
@@ -63,8 +62,8 @@ impl Config {
                 )
                 .unwrap_or(DEFAULT_PROCESSOR),
             memory: reader
-                .setting("GANGWAY_VGPU_MEMORY", "a size such as 16G", size)
-                .unwrap_or_else(default_memory),
+                .setting("GANGWAY_VGPU_MEMORY", "a size such as 16G", device_size)
+                .unwrap_or_else(default_device_size),
             devices: reader
                 .setting("GANGWAY_VGPU_DEVICES", "a number of devices up to 16", |text| {
                     text.parse().ok().filter(|&count| count <= MOST_DEVICES)
@@ -101,25 +100,6 @@ fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
 
-/// `512M`, `16g`, `1.5 GiB`; units are powers of 1024. Less than 1 MiB is no device.
-fn size(text: &str) -> Option<u64> {
-    let bytes = parse_size::Config::new().with_binary().parse_size(text).ok()?;
-    (bytes >= 1 << 20).then_some(bytes)
-}
-
-/// The machine's memory in bytes.
-#[must_use]
-pub fn host_memory() -> u64 {
-    // SAFETY: these calls have no preconditions.
-    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
-    u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0))
-}
-
-/// Three quarters of the machine's memory, in whole GiB: pages are only taken when they are used.
-fn default_memory() -> u64 {
-    (host_memory() / 4 * 3 / GIB).max(1) * GIB
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +112,7 @@ mod tests {
     fn defaults() {
         let (config, warnings) = with(&[]);
         assert_eq!((config.processor, config.devices, config.unified), (Gpu::Gfx90a, 1, false));
-        assert_eq!(config.memory % GIB, 0);
+        assert_eq!(config.memory % (1 << 30), 0);
         assert!(config.workers >= 1 && warnings.is_empty());
     }
 

@@ -1,22 +1,18 @@
 //! Kernel dispatch packets: what is launched, checked, and run by the interpreter.
 
-use gangway_device_memory::{AllocationKind, Request};
-use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch, Scratch, launch};
+use std::sync::Arc;
+
+use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch};
 
 use super::Queue;
-use super::memory::Device;
+use super::scratch::Private;
+use super::workers::Job;
+use crate::abi::Status;
 use crate::abi::packet::Packet;
-use crate::abi::{Result, Status};
 use crate::objects::agent::{self, Agent};
 use crate::objects::fault;
-use crate::objects::memory::status;
 use crate::objects::process::report::report;
 use crate::objects::program::kernel;
-
-/// So many work-groups of a kernel are there at a time where it has private memory.
-const GROUPS_AT_ONCE: u64 = 16;
-/// Scratch memory of a launch is at most this, or what one work-group needs.
-const SCRATCH: u64 = 1 << 30;
 
 /// Why a packet has failed.
 #[derive(Debug)]
@@ -57,36 +53,9 @@ impl Failure {
     }
 }
 
-/// Memory for private variables, given back at the end.
-struct Private(Scratch);
-
-impl Private {
-    fn new(agent: &Agent, launch: &Launch) -> Result<Self> {
-        let group = launch.group_scratch();
-        if group == 0 {
-            return Ok(Self(Scratch::default()));
-        }
-        let groups: u64 = launch.groups().iter().map(|&count| u64::from(count)).product();
-        let at_once = groups.min(GROUPS_AT_ONCE).min(SCRATCH / group).max(1);
-        let size = group.checked_mul(at_once).ok_or(Status::ERROR_OUT_OF_RESOURCES)?;
-        let device = agent.device().ok_or(Status::ERROR_INVALID_AGENT)?;
-        let request = Request::new(device, size, AllocationKind::Arena);
-        let base = agent::space()?.allocate(&request).map_err(|error| status(&error))?;
-        Ok(Self(Scratch { base, size }))
-    }
-}
-
-impl Drop for Private {
-    fn drop(&mut self) {
-        if let (Ok(space), true) = (agent::space(), self.0.size > 0) {
-            let _ = space.free(self.0.base);
-        }
-    }
-}
-
 /// Runs the kernel of a packet, which is at an address, to its end.
 pub(super) fn run(
-    queue: &Queue,
+    queue: &Arc<Queue>,
     packet: &Packet,
     index: u64,
     address: u64,
@@ -102,6 +71,11 @@ pub(super) fn run(
     // What is beyond the dimensions must be 1 (HSA System Architecture 1.2, 2.9.6); hardware does not look.
     for at in usize::from(dimensions)..3 {
         (launched.grid[at], launched.workgroup[at]) = (1, 1);
+    }
+    let groups = launched.groups().into_iter().map(u64::from).try_fold(1, u64::checked_mul);
+    if groups.is_none() {
+        report!("queue {id}: packet {index} launches a grid of {:?}", launched.grid);
+        return Err(Failure::of(Status::ERROR_INCOMPATIBLE_ARGUMENTS));
     }
     let object = packet.kernel_object();
     let Some(kernel) = kernel::find(object).filter(|kernel| kernel.code.agent.number() == agent.number())
@@ -122,9 +96,9 @@ pub(super) fn run(
         packet_address: address,
         queue_address: queue.address(),
         dispatch_id: index,
-        scratch: private.0,
+        scratch: private.scratch(),
     };
-    launch(&Device::new(space), &dispatch, &queue.stop).map_err(|found| {
+    Job::new(queue, agent, space, dispatch).run().map_err(|found| {
         if found.kind == FaultKind::Stopped {
             return Failure::STOP;
         }

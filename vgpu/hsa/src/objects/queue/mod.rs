@@ -6,6 +6,8 @@
 pub mod launch;
 pub mod memory;
 pub mod processor;
+mod scratch;
+mod workers;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};

@@ -3,6 +3,7 @@
 //! A packet is done before the next one begins, which is what a set barrier bit asks for and a cleared
 //! one allows. Fences are between all of them: the host's memory order is that of the system scope.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::thread;
@@ -36,7 +37,13 @@ pub(super) fn run(queue: &Arc<Queue>) {
             return;
         }
         let packet = queue.packet(index);
-        let (start, outcome) = (clock::now(), queue.process(&packet, index));
+        let start = clock::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| queue.process(&packet, index)));
+        let outcome = outcome.unwrap_or_else(|_| {
+            // The panic's own message has been printed by the hook.
+            report!("queue {}: packet {index} failed by a bug in the virtual GPU", queue.memory.queue.id);
+            Err(Failure::of(Status::ERROR_FATAL))
+        });
         if queue.state() == State::Ended as u8 {
             return;
         }
@@ -76,7 +83,7 @@ impl Queue {
         self.memory.read_dispatch_id.store(index + 1, Ordering::SeqCst);
     }
 
-    fn process(&self, packet: &Packet, index: u64) -> std::result::Result<(), Failure> {
+    fn process(self: &Arc<Self>, packet: &Packet, index: u64) -> std::result::Result<(), Failure> {
         fence(Ordering::SeqCst);
         let wrong = |what: &str| {
             report!("queue {}: packet {index} is {what}", self.memory.queue.id);

@@ -1,0 +1,63 @@
+//! Which images are for AMD's GPUs, and which of them a device can run.
+
+use gangway_backend::{Error, Rank, Result};
+use gangway_image::{ImageKind, recognise};
+
+/// Whether an image is for a GPU of AMD's and from a compiler whose device code is known: GCC. Clang's
+/// has no device runtime yet.
+pub(crate) fn recognises(image: &[u8]) -> bool {
+    matches!(recognise(image), Ok(ImageKind::GcnObject(_)))
+}
+
+/// How well an image suits a processor.
+///
+/// # Errors
+/// It is for another one.
+pub(crate) fn fitness(image: &[u8], processor: &str) -> Result<Rank> {
+    let refused = |reason| Error::InvalidImage { reason };
+    let kind = recognise(image).map_err(|error| refused(error.to_string()))?;
+    let wanted = kind.processor().unwrap_or_else(|| "an unknown processor".to_owned());
+    // What stands behind a colon the library checks.
+    let base = wanted.split(':').next().unwrap_or_default();
+    if base == processor {
+        return Ok(Rank(1));
+    }
+    let mut reason = format!("it is for {wanted}, the device is {processor}");
+    if matches!(kind, ImageKind::GcnObject(_)) {
+        reason += &format!(
+            "\n  help: compile with -foffload-options=amdgcn-amdhsa=-march={processor}; the virtual GPU is one of \
+             {base} with GANGWAY_VGPU_PROCESSOR={base}"
+        );
+    }
+    Err(refused(reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gangway_image::gcn_object;
+
+    /// A header alone: GCC's for `gfx900`.
+    fn image() -> Vec<u8> {
+        let mut elf = vec![0; 64];
+        elf[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+        elf[7] = 64;
+        (elf[16], elf[18], elf[48], elf[52], elf[54]) = (3, 224, 0x2c, 64, 56);
+        elf[20] = 1;
+        gcn_object::joined(&elf, &[])
+    }
+
+    #[test]
+    fn images_suit_the_processor_that_they_are_for() {
+        assert!(recognises(&image()));
+        assert!(!recognises(&image()[16..]));
+        assert_eq!(fitness(&image(), "gfx900"), Ok(Rank(1)));
+        let Err(Error::InvalidImage { reason }) = fitness(&image(), "gfx906") else { panic!("not refused") };
+        assert_eq!(
+            reason,
+            "it is for gfx900, the device is gfx906\n  help: compile with \
+             -foffload-options=amdgcn-amdhsa=-march=gfx906; the virtual GPU is one of gfx900 with \
+             GANGWAY_VGPU_PROCESSOR=gfx900"
+        );
+    }
+}

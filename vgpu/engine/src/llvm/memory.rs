@@ -1,0 +1,214 @@
+//! Loads and stores of a lane. An address is checked, and a helper does the access where it is not in memory that
+//! is accessed here: it finds out where that is, or what the fault is.
+
+use gangway_device_memory::{FIRST, WINDOWS};
+use gangway_simt::{Access, Address, Base, Place, Scalar, Source};
+
+use super::lane::{LOCAL_END, Lane, OWN, SHARED, SHARED_SIZE, field, of};
+use super::text::{Label, Type, Value, act, make};
+use crate::abi::LANES;
+use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
+
+/// An access whose address has been checked, where it is done here.
+struct Checked {
+    address: Value,
+    pointer: Value,
+    slow: Label,
+    done: Label,
+}
+
+impl Lane<'_> {
+    /// The address of an access, in the space of the access.
+    fn address(&mut self, address: &Address) -> Value {
+        let base = match address.base {
+            Base::Slot(slot) => {
+                let base = self.slot(slot);
+                self.fit(base, Scalar::U64)
+            }
+            Base::Place(place) => self.address_of(place),
+            Base::Absolute => Value::wide(0),
+        };
+        if address.offset == 0 {
+            return base;
+        }
+        self.text.binary("add", base, Value::wide(address.offset as u64))
+    }
+
+    /// Checks where an access goes; the code that is written next does it there.
+    fn check(&mut self, address: &Address, access: Access) -> Checked {
+        let bytes = u64::from(access.size());
+        let address = self.address(address);
+        let text = &mut self.text;
+        let (wrong, place) = match In::of(access.space) {
+            In::Generic | In::Global => {
+                // What is not aligned has low bits, which are the highest of the rotated distance.
+                let distance = text.binary("sub", address, Value::wide(FIRST));
+                let most = WINDOWS - FIRST - bytes;
+                let shift = bytes.trailing_zeros();
+                let turned = if shift == 0 {
+                    distance
+                } else {
+                    self.declared.insert("declare i64 @llvm.fshr.i64(i64, i64, i64)".to_owned());
+                    make!(
+                        text,
+                        Type::Wide,
+                        "call i64 @llvm.fshr.i64(i64 {distance}, i64 {distance}, i64 {shift})"
+                    )
+                };
+                (text.compare("ugt", turned, Value::wide(most >> shift)), address)
+            }
+            In::Shared => {
+                let start = text.binary("and", address, Value::wide(u32::MAX.into()));
+                let end = text.binary("add", start, Value::wide(bytes));
+                let outside = text.compare("ugt", end, SHARED_SIZE);
+                let low = text.binary("and", start, Value::wide(bytes - 1));
+                let odd = text.compare("ne", low, Value::wide(0));
+                let wrong = text.binary("or", outside, odd);
+                (wrong, text.binary("add", SHARED, start))
+            }
+            In::Local => {
+                // What is before the memory that is used is far behind it.
+                let start = text.binary("sub", address, Value::wide(FIRST_LOCAL));
+                let start = text.binary("and", start, Value::wide(u32::MAX.into()));
+                let end = text.binary("add", start, Value::wide(FIRST_LOCAL + bytes));
+                let outside = text.compare("ugt", end, LOCAL_END);
+                let low = text.binary("and", start, Value::wide(bytes - 1));
+                let odd = text.compare("ne", low, Value::wide(0));
+                let wrong = text.binary("or", outside, odd);
+                let own = text.binary("add", OWN, start);
+                (wrong, text.binary("add", own, Value::wide(FIRST_LOCAL)))
+            }
+        };
+        let (slow, fast, done) = (text.label(), text.label(), text.label());
+        text.seldom(wrong, slow, fast);
+        text.begin(fast);
+        let pointer = text.convert("inttoptr", place, Type::Pointer);
+        Checked { address, pointer, slow, done }
+    }
+
+    /// What helpers are told about an access.
+    fn described(&mut self, access: Access) -> Value {
+        let plain = Described::plain(access.ty.size() as u8, In::of(access.space), false);
+        let described = Described { count: access.count, ..plain };
+        Value::wide(described.bits() as u64)
+    }
+
+    /// Where an element of the lane is that helpers load or store.
+    const fn element(index: usize) -> u64 {
+        field!(values) + (8 * LANES * index) as u64
+    }
+
+    pub fn load_memory(&mut self, address: &Address, access: Access, results: &[Option<u32>]) {
+        let ty = access.ty;
+        if let Base::Place(place @ (Place::Slot(_) | Place::Parameter(_))) = address.base {
+            for (index, &slot) in (0i64..).zip(results) {
+                let offset = address.offset + i64::from(ty.size()) * index;
+                let value = self.load_named(place, offset, ty);
+                self.write(slot, ty, value);
+            }
+            return;
+        }
+        let checked = self.check(address, access);
+        // A load whose value nobody needs may have to be done all the same, for its fault.
+        let needed = results.iter().flatten().any(|&slot| self.reads.has(slot));
+        let how = if needed { "" } else { "volatile " };
+        let mut loaded = Vec::new();
+        for index in 0..u64::from(access.count) {
+            let at = self.text.behind(checked.pointer, Value::wide(index * u64::from(ty.size())));
+            let float = self.reads.has_float(results[index as usize]);
+            loaded.push(self.load_value(at, ty, float, how));
+        }
+        let fast = self.text.label();
+        self.text.jump(fast);
+        self.text.begin(fast);
+        self.text.jump(checked.done);
+        self.text.begin(checked.slow);
+        self.pass(checked.address, field!(addresses));
+        let (bit, described) = (self.bit(), self.described(access));
+        self.call(Helper::Load, &[bit, described]);
+        let slow: Vec<Value> =
+            (0..usize::from(access.count)).map(|index| self.take(of(ty), Self::element(index))).collect();
+        let behind = self.text.label();
+        self.text.jump(behind);
+        self.text.begin(behind);
+        self.text.jump(checked.done);
+        self.text.begin(checked.done);
+        let values: Vec<Value> = loaded
+            .iter()
+            .zip(&slow)
+            .map(|(&a, &b)| make!(self.text, a.ty, "phi {} [ {a}, {fast} ], [ {b}, {behind} ]", a.ty))
+            .collect();
+        for (&slot, value) in results.iter().zip(values) {
+            self.write(slot, ty, value);
+        }
+    }
+
+    /// One value, zero-extended, in a register of the kind that it is used in. An instruction of the processor that
+    /// loads and computes would be another operation's than the load, and so would its fault be: so nothing is known
+    /// of what has been loaded.
+    fn load_value(&mut self, at: Value, ty: Scalar, float: bool, how: &str) -> Value {
+        let size = ty.size();
+        if size < 4 {
+            let narrow = make!(self.text, Type::Word, "load {how}i{}, ptr {at}", 8 * size);
+            return make!(self.text, Type::Word, "zext i{} {narrow} to i32", 8 * size);
+        }
+        let (kind, register) = match (float, ty.is_wide()) {
+            (false, false) => (Type::Word, "r"),
+            (false, true) => (Type::Wide, "r"),
+            (true, false) => (Type::Single, "x"),
+            (true, true) => (Type::Double, "x"),
+        };
+        let value = make!(self.text, kind, "load {how}{kind}, ptr {at}");
+        let value = make!(self.text, kind, "call {kind} asm \"\", \"={register},0\"({kind} {value})");
+        if float { self.text.convert("bitcast", value, of(ty)) } else { value }
+    }
+
+    fn load_named(&mut self, place: Place, offset: i64, ty: Scalar) -> Value {
+        match place {
+            Place::Slot(slot) => self.slot(slot),
+            Place::Parameter(start) => {
+                let parameters = self.field(Type::Pointer, field!(parameters));
+                let offset = i64::from(start) + offset;
+                let at = self.text.behind(parameters, Value::wide(offset as u64));
+                let size = ty.size();
+                match size {
+                    1 | 2 => {
+                        let narrow = make!(self.text, Type::Word, "load i{}, ptr {at}, align 1", 8 * size);
+                        make!(self.text, Type::Word, "zext i{} {narrow} to i32", 8 * size)
+                    }
+                    _ => make!(self.text, of(ty), "load {}, ptr {at}, align 1", of(ty)),
+                }
+            }
+            _ => unreachable!("these have addresses, or no region accesses them"),
+        }
+    }
+
+    pub fn store_memory(&mut self, address: &Address, access: Access, sources: &[Source]) {
+        let ty = access.ty;
+        let values: Vec<Value> = sources.iter().map(|&source| self.value(source, ty)).collect();
+        if let Base::Place(Place::Slot(slot)) = address.base {
+            return self.set_slot(slot, values[0]);
+        }
+        let checked = self.check(address, access);
+        for (index, &value) in (0u64..).zip(&values) {
+            let at = self.text.behind(checked.pointer, Value::wide(index * u64::from(ty.size())));
+            match ty.size() {
+                size @ (1 | 2) => {
+                    let narrow = make!(self.text, Type::Word, "trunc i32 {value} to i{}", 8 * size);
+                    act!(self.text, "store i{} {narrow}, ptr {at}", 8 * size);
+                }
+                _ => self.text.store(value, at),
+            }
+        }
+        self.text.jump(checked.done);
+        self.text.begin(checked.slow);
+        self.pass(checked.address, field!(addresses));
+        for (index, &value) in values.iter().enumerate() {
+            self.pass(value, Self::element(index));
+        }
+        let (bit, described) = (self.bit(), self.described(access));
+        self.call(Helper::Store, &[bit, described]);
+        self.text.jump(checked.done);
+        self.text.begin(checked.done);
+    }
+}

@@ -1,0 +1,172 @@
+//! The generator that has LLVM make code: of the regions that each lane runs by itself
+//! ([`lanewise`](crate::analysis::lanewise)).
+//!
+//! A region becomes a loop over the lanes whose body is scalar code, as a compiler for the host would have it:
+//! control is control, and no register has 32 values. All of a function's regions are one piece of code, which
+//! Cranelift's converged code calls where all lanes enter one.
+//!
+//! `library` finds LLVM, `machine` runs it, in the threads of `worker`; `object` and `lines` read what it makes.
+//! `region` writes a region's function and `lane` what is in it, with `operations`, `memory` and `sequence`, as
+//! the `text` of LLVM's IR.
+
+mod lane;
+mod library;
+mod lines;
+mod machine;
+mod memory;
+mod object;
+mod operations;
+mod region;
+mod sequence;
+mod text;
+pub(crate) mod worker;
+
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use self::lane::Reads;
+use self::sequence::Declared;
+use crate::abi::Flavour;
+use crate::analysis::passes::{Pass, Passes};
+use crate::analysis::unit::{Refused, Unit};
+use crate::code::Compiled;
+use crate::generator::{Generator, Texts};
+use crate::lower::Features;
+
+/// LLVM, for this process's processor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Llvm;
+
+/// The version of LLVM that there is, or why there is none. It looks for the library.
+pub fn llvm_version() -> Result<&'static str, &'static str> {
+    Ok(&library::llvm()?.version)
+}
+
+/// What has come of a function whose lanes may run regions by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    pub function: String,
+    /// How many regions there is code of; or why there is none.
+    pub outcome: Result<usize, String>,
+}
+
+/// More than these are not told of.
+const MOST_NOTED: usize = 256;
+
+static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
+
+/// What LLVM has made of the functions of this process, in that order. It takes a lock, and is empty while another
+/// thread holds that.
+#[must_use]
+pub fn lanewise() -> Vec<Noted> {
+    NOTED.try_lock().map_or_else(|_| Vec::new(), |noted| noted.clone())
+}
+
+/// Code has been made of a function's regions, or has not.
+fn note(function: &str, outcome: Result<usize, String>) {
+    let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if noted.len() < MOST_NOTED {
+        noted.push(Noted { function: function.to_owned(), outcome });
+    }
+}
+
+/// Where the numbers of debug locations begin: a line each, in the scope of each region.
+const LOCATIONS: u32 = 16;
+
+impl Generator for Llvm {
+    fn processor(&self) -> Result<String, Refused> {
+        let refused = |why: &str| Refused(format!("LLVM: {why}"));
+        let llvm = library::llvm().map_err(refused)?;
+        let machine::Processor { name, features } = machine::processor().map_err(refused)?;
+        Ok(format!("LLVM {}\n{}\n{}", llvm.version, name.to_string_lossy(), features.to_string_lossy()))
+    }
+
+    fn features(&self) -> Result<Features, Refused> {
+        let fma = self.processor()?.contains("+fma,");
+        Ok(Features { fma })
+    }
+
+    fn generate(
+        &self,
+        unit: &Unit<'_>,
+        flavour: Flavour,
+        passes: &mut Passes,
+        texts: Option<&mut Texts>,
+    ) -> Result<Compiled, Refused> {
+        let made = regions(unit, flavour, passes, texts);
+        let outcome = made.as_ref().map_err(Clone::clone);
+        note(unit.name, outcome.map(|_| unit.lanewise.as_ref().map_or(0, Vec::len)));
+        made.map_err(|why| Refused(format!("LLVM: '{}': {why}", unit.name)))
+    }
+}
+
+fn regions(
+    unit: &Unit<'_>,
+    flavour: Flavour,
+    passes: &mut Passes,
+    texts: Option<&mut Texts>,
+) -> Result<Compiled, String> {
+    if flavour != Flavour::Lanewise {
+        return Err("only of regions that lanes run by themselves".to_owned());
+    }
+    if unit.lanewise.as_ref().map_err(|&why| why)?.is_empty() {
+        return Err("no region that lanes would run faster by themselves".to_owned());
+    }
+    let ir = passes.run(Pass::Emit, || module(unit));
+    let (given, shown) = (ir.clone(), texts.is_some());
+    let work = move || {
+        let mut optimised = String::new();
+        let object = machine::compile(&given, shown.then_some(&mut optimised))?;
+        Ok((object::link(&object)?, optimised))
+    };
+    let made = passes.run(Pass::Machine, || worker::run(work));
+    if let Some(texts) = texts {
+        texts.push(("ll", ir));
+        if let Ok((_, optimised)) = &made {
+            texts.push(("optimised.ll", optimised.clone()));
+        }
+    }
+    Ok(made?.0)
+}
+
+/// A module with the regions of a function. Its first function, which is the code's entry, takes a region's number.
+fn module(unit: &Unit<'_>) -> String {
+    let regions = unit.lanewise.as_deref().unwrap_or_default();
+    let operations = unit.code.operations.len() as u32;
+    let reads = Reads::new(unit);
+    let mut declared = Declared::new();
+    let (mut cases, mut calls, mut functions, mut locations) =
+        (String::new(), String::new(), String::new(), String::new());
+    for (number, region) in regions.iter().enumerate() {
+        // A line for each operation, one for none, and the scope before them.
+        let scope = LOCATIONS + number as u32 * (operations + 2);
+        let name = format!("region{number}");
+        functions += &region::write(unit, region, &name, scope + 1, &reads, &mut declared);
+        let _ = writeln!(cases, "    i64 {number}, label %call{number}");
+        let _ = writeln!(calls, "call{number}:\n  call void @{name}(ptr %warp, ptr %frame)\n  ret void");
+        let _ = writeln!(
+            locations,
+            "!{scope} = distinct !DISubprogram(name: \"{name}\", file: !2, unit: !1, type: !3, \
+             spFlags: DISPFlagDefinition)"
+        );
+        for line in 0..=operations {
+            let _ = writeln!(locations, "!{} = !DILocation(line: {line}, scope: !{scope})", scope + 1 + line);
+        }
+    }
+    let declared: String = declared.into_iter().map(|line| line + "\n").collect();
+    format!(
+        "define void @entry(ptr %warp, ptr %frame, i64 %region) #0 {{\n  \
+         switch i64 %region, label %none [\n{cases}  ]\n{calls}none:\n  ret void\n}}\n\
+         {functions}{declared}\
+         attributes #0 = {{ nounwind \"frame-pointer\"=\"all\" \"no-builtins\" \"no-jump-tables\"=\"true\" \
+         \"probe-stack\"=\"inline-asm\" }}\n\
+         attributes #1 = {{ cold nounwind nomerge }}\n\
+         !llvm.dbg.cu = !{{!1}}\n!llvm.module.flags = !{{!4, !5}}\n\
+         !0 = !{{!\"branch_weights\", i32 1, i32 4000}}\n\
+         !1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: LineTablesOnly)\n\
+         !2 = !DIFile(filename: \"operations\", directory: \"/\")\n\
+         !3 = !DISubroutineType(types: !{{}})\n\
+         !4 = !{{i32 2, !\"Debug Info Version\", i32 3}}\n\
+         !5 = !{{i32 2, !\"Dwarf Version\", i32 4}}\n{locations}"
+    )
+}

@@ -1,0 +1,274 @@
+//! Regions that lanes run by themselves, in code of LLVM's: the same results as those of the interpreter, and the same
+//! faults.
+
+#[path = "bench/mod.rs"]
+mod bench;
+
+use bench::{Bench, WORDS, options};
+use gangway_engine::{Execution, Options, Tier, lanewise, llvm_version};
+
+/// A kernel whose thread `%r1` has `%rd1`, the buffer, and `%rd2`, its own word of that.
+fn kernel(name: &str, registers: &str, body: &str) -> String {
+    format!(
+        ".visible .entry k(.param .u64 buffer)\n{{\n  .reg .b32 %r<40>;\n  .reg .b64 %rd<20>;\n  .reg .f32 %f<20>;
+  .reg .f64 %d<20>;\n  .reg .pred %p<20>;\n{registers}\n  ld.param.u64 %rd1, [buffer];\n  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n  mad.lo.u32 %r1, %r1, %r2, %r3;\n  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd2, %rd1, %rd2;\n{body}\n  ret;\n}}\n// {name}\n"
+    )
+}
+
+/// Whether there is LLVM; a test that needs it says so where there is none.
+fn has_llvm() -> bool {
+    let there = llvm_version();
+    if let Err(why) = there {
+        eprintln!("skipped: {why}");
+    }
+    there.is_ok()
+}
+
+/// Runs a kernel by the interpreter, by Cranelift's code and by LLVM's; how many regions there are of the last.
+fn compare(text: &str, threads: u32) -> usize {
+    let run = |execution, tier| {
+        let bench = Bench::new(Options { execution, tier, ..options() }, text);
+        bench.fill(|index| (index as u32).wrapping_mul(2_654_435_761) >> 7);
+        bench.launch_grid([3, 1, 1], [threads, 1, 1]).unwrap_or_else(|fault| panic!("{fault}"));
+        bench.words().to_vec()
+    };
+    let wanted = run(Execution::Interpreted, Tier::Cranelift);
+    let before = lanewise().len();
+    for tier in [Tier::Cranelift, Tier::Llvm] {
+        let found = run(Execution::CompiledOnly, tier);
+        let other = (0..WORDS).find(|&index| wanted[index] != found[index]);
+        assert_eq!(other.map(|at| (at, found[at], wanted[at])), None, "{tier:?}: {text}");
+    }
+    lanewise()[before..].iter().filter_map(|noted| noted.outcome.as_ref().ok()).sum()
+}
+
+const WALK: &str = "
+  ld.global.u32 %r4, [%rd2];
+  and.b32 %r5, %r4, 15;
+  mov.u32 %r6, 0;
+  setp.eq.u32 %p1, %r5, 0;
+  @%p1 bra OUT;
+NEXT:
+  and.b32 %r7, %r4, 1023;
+  mul.wide.u32 %rd3, %r7, 4;
+  add.u64 %rd3, %rd1, %rd3;
+  ld.global.u32 %r8, [%rd3+32768];
+  mad.lo.u32 %r6, %r8, 3, %r6;
+  mad.lo.u32 %r4, %r4, 1664525, 1013904223;
+  sub.u32 %r5, %r5, 1;
+  setp.ne.u32 %p1, %r5, 0;
+  @%p1 bra NEXT;
+OUT:
+  st.global.u32 [%rd2], %r6;";
+
+#[test]
+fn loops_that_lanes_leave_at_different_times() {
+    for threads in [32, 96, 100] {
+        let regions = compare(&kernel("walk", "", WALK), threads);
+        assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+    }
+}
+
+/// A module in which warps are kept abreast: fuel is time there.
+#[test]
+fn warps_that_are_kept_abreast() {
+    let text = kernel("abreast", "", WALK) + ".visible .entry other()\n{\n  bar.sync 1, 64;\n  ret;\n}\n";
+    let regions = compare(&text, 128);
+    assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+}
+
+/// What regions get and give: values alike in all lanes, in steps, of each lane; predicates; halves; doubles.
+#[test]
+fn values_of_all_shapes_go_in_and_out() {
+    let body = "
+  mov.u32 %r10, 7;
+  add.u32 %r11, %r3, 5;
+  ld.global.u32 %r12, [%rd2];
+  cvt.rn.f64.u32 %d1, %r12;
+  setp.lt.u32 %p2, %r12, 9999999;
+  setp.gt.u32 %p3, %r10, 3;
+  ld.global.u32 %r13, [%rd1+16384];
+  and.b32 %r4, %r12, 3;
+  setp.eq.u32 %p1, %r4, 1;
+  @%p1 bra ONE;
+  setp.eq.u32 %p1, %r4, 2;
+  @%p1 bra TWO;
+  add.u32 %r14, %r11, %r10;
+  mul.f64 %d1, %d1, 0d3FF8000000000000;
+  not.pred %p2, %p2;
+  bra OUT;
+ONE:
+  add.u32 %r14, %r13, %r11;
+  @%p3 add.u32 %r10, %r10, 1;
+  @%p2 add.u32 %r14, %r14, 1000;
+  bra OUT;
+TWO:
+  cvt.s8.s32 %r15, %r12;
+  mad.lo.u32 %r14, %r15, %r10, %r11;
+  setp.ne.u32 %p3, %r15, 100;
+OUT:
+  bar.sync 0;
+  selp.u32 %r16, 1, 2, %p2;
+  selp.u32 %r17, 4, 8, %p3;
+  cvt.rzi.u32.f64 %r18, %d1;
+  add.u32 %r14, %r14, %r16;
+  add.u32 %r14, %r14, %r17;
+  add.u32 %r14, %r14, %r18;
+  add.u32 %r14, %r14, %r10;
+  st.global.u32 [%rd2], %r14;";
+    for threads in [32, 64, 80] {
+        let regions = compare(&kernel("shapes", "", body), threads);
+        assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+    }
+}
+
+/// Memory of all spaces, of all sizes, vectors of elements; each lane's own is its own.
+#[test]
+fn memory_of_all_spaces() {
+    let registers =
+        "  .local .align 8 .b8 own[256];\n  .shared .align 8 .b8 together[1024];\n  .reg .b16 %h<8>;";
+    let body = "
+  ld.global.u32 %r4, [%rd2];
+  and.b32 %r5, %r4, 7;
+  add.u32 %r5, %r5, 1;
+  mov.u64 %rd5, own;
+  cvta.local.u64 %rd6, %rd5;
+  mov.u64 %rd7, together;
+  cvta.shared.u64 %rd8, %rd7;
+  mul.wide.u32 %rd9, %r3, 8;
+  add.u64 %rd7, %rd7, %rd9;
+  add.u64 %rd8, %rd8, %rd9;
+  mov.u32 %r6, 0;
+NEXT:
+  mul.wide.u32 %rd10, %r6, 8;
+  add.u64 %rd11, %rd5, %rd10;
+  add.u64 %rd12, %rd6, %rd10;
+  st.local.u32 [%rd11], %r4;
+  st.local.u16 [%rd11+4], %r6;
+  ld.u32 %r7, [%rd12];
+  ld.u16 %h1, [%rd12+4];
+  cvt.u32.u16 %r8, %h1;
+  st.shared.v2.u32 [%rd7], {%r7, %r8};
+  ld.v2.u32 {%r9, %r10}, [%rd8];
+  st.u8 [%rd8], %r10;
+  ld.shared.s8 %r11, [%rd7];
+  mad.lo.u32 %r4, %r9, 5, %r11;
+  add.u32 %r4, %r4, %r10;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p1, %r6, %r5;
+  @%p1 bra NEXT;
+  st.global.u32 [%rd2], %r4;";
+    for threads in [32, 128] {
+        let regions = compare(&kernel("spaces", registers, body), threads);
+        assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+    }
+}
+
+/// The same kind, the same instruction, the same lane where Cranelift's code knows it.
+#[test]
+fn faults_are_told_as_of_other_code() {
+    let of = |what: &str| {
+        WALK.replace(
+            "ld.global.u32 %r8, [%rd3+32768];",
+            &format!("@%p4 {what}\n  ld.global.u32 %r8, [%rd3+32768];"),
+        )
+        .replace(
+            "NEXT:",
+            "NEXT:\n  setp.eq.u32 %p4, %r1, 37;\n  mov.u64 %rd9, 12345;\n  cvt.u64.u32 %rd10, %r1;",
+        )
+    };
+    for what in [
+        "ld.global.u32 %r9, [%rd9];",
+        "st.global.u64 [%rd9+1], %rd10;",
+        "ld.shared.u32 %r9, [%rd9];",
+        "ld.global.u32 %r9, [%rd1+2];",
+        "ld.local.u64 %rd11, [%rd9];",
+        "ld.u32 %r9, [%rd9+7];",
+    ] {
+        let text = kernel("fault", "", &of(what));
+        let told = |execution, tier| {
+            let bench = Bench::new(Options { execution, tier, workers: 1, ..options() }, &text);
+            bench.fill(|index| index as u32 | 3);
+            bench.launch_grid([2, 1, 1], [64, 1, 1]).expect_err("a fault").report
+        };
+        let wanted = told(Execution::CompiledOnly, Tier::Cranelift);
+        assert!(wanted.contains("thread (37, 0, 0)"), "{wanted}");
+        let kind = |report: &str| {
+            let words: Vec<&str> = report.split_whitespace().filter(|word| !word.contains("0x")).collect();
+            words.join(" ")
+        };
+        assert_eq!(kind(&told(Execution::CompiledOnly, Tier::Llvm)), kind(&wanted), "{what}");
+    }
+}
+
+/// A signal leads to the instruction.
+#[test]
+fn memory_that_is_not_there_faults_at_its_instruction() {
+    let body = WALK.replace(
+        "ld.global.u32 %r8, [%rd3+32768];",
+        "ld.global.f32 %f1, [%rd3+34359738368];\n  cvt.rzi.u32.f32 %r8, %f1;",
+    );
+    let text = kernel("signal", "", &body);
+    for tier in [Tier::Cranelift, Tier::Llvm] {
+        let bench = Bench::new(Options { tier, workers: 1, ..options() }, &text);
+        bench.fill(|index| index as u32 | 3);
+        let report = bench.launch_grid([1, 1, 1], [32, 1, 1]).expect_err("a fault").report;
+        assert!(report.contains("ld.global.f32"), "{tier:?}: {report}");
+    }
+}
+
+/// Code that relies on lanes in lockstep, and what is checked, is not touched.
+#[test]
+fn what_relies_on_lockstep_has_no_regions() {
+    let text = kernel("old", "", WALK);
+    let run = |header: &str, text: &str, options: Options| {
+        let before = lanewise().len();
+        let bench = Bench::of_target(Options { tier: Tier::Llvm, ..options }, header, text);
+        bench.launch_grid([1, 1, 1], [32, 1, 1]).unwrap_or_else(|fault| panic!("{fault}"));
+        lanewise()[before..].iter().map(|noted| noted.outcome.clone()).collect::<Vec<_>>()
+    };
+    let header = |processor: &str| format!(".version 7.8\n.target {processor}\n.address_size 64\n");
+    for (header, text, options, why) in [
+        (header("sm_60"), text.clone(), options(), "before sm_70"),
+        (header("sm_80"), format!(".extern .func GOMP_barrier;\n{text}"), options(), "GCC's"),
+        (
+            header("sm_80"),
+            text.clone(),
+            Options { checks: gangway_engine::Checks::MEMORY, ..options() },
+            "checked",
+        ),
+        (
+            header("sm_80"),
+            text.replace("ld.global.u32 %r8", "ld.volatile.global.u32 %r8"),
+            options(),
+            "no region",
+        ),
+    ] {
+        let outcomes = run(&header, &text, options);
+        let refused =
+            |outcome: &Result<usize, String>| outcome.as_ref().is_err_and(|said| said.contains(why));
+        assert!(!has_llvm() || outcomes.iter().any(refused), "{why}: {outcomes:?}");
+    }
+}
+
+/// With `auto` the code comes while the kernel runs again and again, and nothing else changes.
+#[test]
+fn code_comes_while_others_run() {
+    let bench = Bench::new(Options { tier: Tier::Auto, ..options() }, &kernel("later", "", WALK));
+    let word = |index: usize| (index as u32).wrapping_mul(2_654_435_761) >> 7;
+    let launch = || {
+        bench.fill(word);
+        bench.launch_grid([3, 1, 1], [96, 1, 1]).unwrap_or_else(|fault| panic!("{fault}"));
+        bench.words().to_vec()
+    };
+    let wanted = launch();
+    let before = lanewise().len();
+    let start = std::time::Instant::now();
+    while lanewise().len() == before && start.elapsed().as_secs() < 60 {
+        assert!(launch() == wanted);
+    }
+    assert!(!has_llvm() || lanewise().len() > before, "no code comes");
+    assert!(launch() == wanted);
+}
