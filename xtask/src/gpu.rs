@@ -73,6 +73,9 @@ fn archive_of(triple: &str) -> String {
 pub fn stage(root: &Path, library: &Path) -> Result<()> {
     let nvidia = stage_archive(root, library, &NVIDIA)?;
     stage_archive(root, library, &AMD)?;
+    let headers = library.join(AMD.triple).join("include");
+    tree::create_folder(&headers)?;
+    tree::copy(&root.join("device/gpu/include/amdgcn/stdio.h"), &headers.join("stdio.h"))?;
     for (place, name, text) in
         [(libdevice::PLACE, "libdevice", libdevice::TEXT), (fortran::PLACE, "fortran", &fortran::text())]
     {

@@ -27,8 +27,11 @@ pub fn text() -> String {
         for (name, body) in [
             ("creal", "  ret %F %re0\n"),
             ("cimag", "  ret %F %im0\n"),
-            ("conj", "  %im = fneg %F %im0\n  %pair = insertvalue { %F, %F } undef, %F %re0, 0\n  \
-                      %result = insertvalue { %F, %F } %pair, %F %im, 1\n"),
+            (
+                "conj",
+                "  %im = fneg %F %im0\n  %pair = insertvalue { %F, %F } undef, %F %re0, 0\n  \
+                      %result = insertvalue { %F, %F } %pair, %F %im, 1\n",
+            ),
         ] {
             let is_complex = name == "conj";
             float.head(&mut text, name, 1, is_complex);
@@ -61,11 +64,7 @@ impl Float {
         self.head(text, &format!("c{name}"), arguments, is_complex);
         let parts: Vec<String> =
             (0..arguments).map(|at| format!("{float} %re{at}, {float} %im{at}")).collect();
-        let _ = writeln!(
-            text,
-            "  %result = call {result} @__gangway_c{name}{suffix}({})",
-            parts.join(", ")
-        );
+        let _ = writeln!(text, "  %result = call {result} @__gangway_c{name}{suffix}({})", parts.join(", "));
         if !is_complex {
             let _ = writeln!(text, "  ret {float} %result");
         }

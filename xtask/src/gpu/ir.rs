@@ -275,16 +275,15 @@ fn expand_stand_ins(line: &str, kind: Kind) -> Option<String> {
     };
     // A stack has an address space of its own there.
     let low_byte = match kind {
-        Kind::Nvptx => "  %N = alloca i16, align 2\n  store i16 %A, ptr %N, align 2\n  %R = load i8, ptr %N, align 2",
+        Kind::Nvptx => {
+            "  %N = alloca i16, align 2\n  store i16 %A, ptr %N, align 2\n  %R = load i8, ptr %N, align 2"
+        }
         Kind::Amdgcn => {
             "  %N = alloca i16, align 2, addrspace(5)\n  store i16 %A, ptr addrspace(5) %N, align 2\n  \
              %R = load i8, ptr addrspace(5) %N, align 2"
         }
     };
-    for (name, expansion) in [
-        (OPAQUE, opaque),
-        (LOW_BYTE, low_byte),
-    ] {
+    for (name, expansion) in [(OPAQUE, opaque), (LOW_BYTE, low_byte)] {
         let Some(at) = line.find(name) else { continue };
         if line.starts_with("declare ") {
             return None;
@@ -590,7 +589,8 @@ declare void @other()
 
     #[test]
     fn flags_for_openmp_are_added() {
-        let edited = prepare("!llvm.module.flags = !{!0}\n!0 = !{i32 8, !\"PIC Level\", i32 2}\n", Kind::Nvptx);
+        let edited =
+            prepare("!llvm.module.flags = !{!0}\n!0 = !{i32 8, !\"PIC Level\", i32 2}\n", Kind::Nvptx);
         assert!(edited.contains("!llvm.module.flags = !{!1, !2, !0}"), "{edited}");
         assert!(edited.contains("!2 = !{i32 7, !\"openmp-device\", i32 51}"), "{edited}");
     }

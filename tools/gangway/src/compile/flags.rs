@@ -34,7 +34,7 @@ impl Flags {
             flags.gpu(target, toolkit);
         }
         if target.amd() {
-            flags.amd();
+            flags.amd(toolkit);
         }
         if links_gpu_code {
             flags.objects_for_gpus(target, toolkit);
@@ -101,10 +101,13 @@ impl Flags {
     }
 
     /// Without ROCm's libraries and headers, for which clang would look: what they have is in the archive. And
-    /// with calls of functions of `math.h`: LLVM has no instructions for what clang would make of them.
-    fn amd(&mut self) {
-        for option in ["-nogpulib", "-nogpuinc", "-fmath-errno"] {
-            self.compile.extend([format!("-Xopenmp-target={AMD_TRIPLE}").into(), option.into()]);
+    /// with calls of functions of `math.h`: LLVM has no instructions for what clang would make of them. Of clang's
+    /// own headers, which go with ROCm's, that of the streams is wanted.
+    fn amd(&mut self, toolkit: &Toolkit) {
+        let headers = joined("-isystem", toolkit.device_runtime_of(AMD_TRIPLE).join("include"));
+        let options = ["-nogpulib", "-nogpuinc", "-fmath-errno"].map(OsString::from);
+        for option in options.into_iter().chain([headers]) {
+            self.compile.extend([format!("-Xopenmp-target={AMD_TRIPLE}").into(), option]);
         }
     }
 

@@ -69,7 +69,9 @@ pub fn compile(
     if !request.openmp {
         command.arg("-fopenmp");
     }
-    for (triple, _) in [(GPU_TRIPLE, target.gpu()), (AMD_TRIPLE, target.amd())].into_iter().filter(|(_, is)| *is) {
+    for (triple, _) in
+        [(GPU_TRIPLE, target.gpu()), (AMD_TRIPLE, target.amd())].into_iter().filter(|(_, is)| *is)
+    {
         for word in WITHOUT_OPENMP_OPT.into_iter().filter(|_| request.links) {
             command.arg("-Xlinker").arg(format!("--device-linker={triple}={word}"));
         }
