@@ -109,6 +109,9 @@ impl Flags {
         for option in options.into_iter().chain([headers]) {
             self.compile.extend([format!("-Xopenmp-target={AMD_TRIPLE}").into(), option]);
         }
+        // As for NVIDIA's GPUs.
+        self.mend.push(format!("-Xopenmp-target={AMD_TRIPLE}").into());
+        self.mend.push(joined("-fplugin=", toolkit.compile_step()));
     }
 
     /// How AMD's GPU code in objects is linked, which the linker passes on where there is such code. Told to do
