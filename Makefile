@@ -41,6 +41,10 @@ test: bootstrap-test ## Run every check and test, as CI does
 conformance-gpu: bootstrap-test build ## Run all programs of the conformance suite on the virtual GPU
 	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
 
+.PHONY: conformance-amd
+conformance-amd: bootstrap-test build ## Run all programs of C and C++ of the suite on the virtual AMD GPU; GPU=gfx906, ...
+	GANGWAY_CONFORMANCE_GPU=$(or $(GPU),gfx90a) GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
+
 .PHONY: conformance-libgomp
 conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virtual GPU; FRONTEND=gangway or clang, DEVICE=host, DEVICES=2, ARGS=--tenth, ...
 	cargo run -p gangway-libgomp-suite -- --front-end $(or $(FRONTEND),stock) --device $(or $(DEVICE),nvidia) \

@@ -2,7 +2,7 @@
 //! that clang links into OpenMP device code. Each crate is a member of its own, so that the linker
 //! reads only what a program needs.
 //!
-//! The steps, each of which leaves a file in `device/gpu/target/nvptx64-nvidia-cuda/archive/CRATE`:
+//! The steps, each of which leaves a file in `device/gpu/target/TRIPLE/archive/CRATE`:
 //!
 //! 1. cargo compiles the crate and `core` to bitcode, without LLVM's passes. The compiler is the one
 //!    whose LLVM is clang's (Debian's `rustc-web`), since bitcode cannot be read by an older LLVM.
@@ -13,19 +13,37 @@
 //!
 //! Steps 2 to 5 are left out when the member is newer than what cargo built and than this program.
 
+mod complex;
 mod fortran;
 mod ir;
 mod libdevice;
 
 use crate::{Result, checked, tree};
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-const TARGET: &str = "nvptx64-nvidia-cuda";
+/// A kind of GPU that there is a runtime for.
+struct Gpu {
+    kind: ir::Kind,
+    /// Its name for compilers.
+    triple: &'static str,
+    /// What its compiler is told besides [`RUSTFLAGS`].
+    flags: &'static str,
+    /// The members that it has not.
+    lacks: &'static [&'static str],
+}
 
-/// The archive's place below `lib/gangway`.
-pub const ARCHIVE: &str = "nvptx64-nvidia-cuda/libompdevice.a";
+const NVIDIA: Gpu = Gpu { kind: ir::Kind::Nvptx, triple: "nvptx64-nvidia-cuda", flags: "", lacks: &[] };
+
+/// One bitcode serves all processors: what it uses they all have, and the edits take the name of the one that
+/// the compiler wants off again. Objects are bitcode, or the compiler would translate what is still to be edited.
+const AMD: Gpu = Gpu {
+    kind: ir::Kind::Amdgcn,
+    triple: "amdgcn-amd-amdhsa",
+    flags: " -Ctarget-cpu=gfx900 -Clinker-plugin-lto",
+    lacks: &["gangway_gpu_fortran"],
+};
 
 /// The compiler and cargo whose LLVM is clang-22's. `scripts/bootstrap.sh` installs them.
 const RUSTC: &str = "/usr/bin/rustc";
@@ -46,33 +64,22 @@ const MEMBERS: [(&str, &str); 7] = [
     ("device/gpu/system", "gangway_gpu_system"),
 ];
 
-/// Builds the archive, and copies it below `library`.
-pub fn stage(root: &Path, library: &Path) -> Result<()> {
-    let output = root.join("device/gpu/target").join(TARGET);
-    let archive = output.join("archive/libompdevice.a");
-    let mut members = Vec::new();
-    for (folder, name) in MEMBERS {
-        compile(root, folder)?;
-        let built = output.join(format!("release/lib{name}.a"));
-        let folder = output.join("archive").join(name);
-        let member = folder.join(format!("{name}.bc"));
-        if !is_current(&member, &built)? {
-            translate(&built, name, &folder, &member)?;
-        }
-        members.push(member);
-    }
-    if archive.is_file() {
-        fs::remove_file(&archive)?;
-    }
-    checked(tool("llvm-ar").arg("rcs").arg(&archive).args(members))?;
-    let place = library.join(ARCHIVE);
-    tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
-    tree::copy(&archive, &place)?;
+/// The archive's place below `lib/gangway`.
+fn archive_of(triple: &str) -> String {
+    format!("{triple}/libompdevice.a")
+}
 
+/// Builds the archives, and copies them below `library`.
+pub fn stage(root: &Path, library: &Path) -> Result<()> {
+    let nvidia = stage_archive(root, library, &NVIDIA)?;
+    stage_archive(root, library, &AMD)?;
+    let headers = library.join(AMD.triple).join("include");
+    tree::create_folder(&headers)?;
+    tree::copy(&root.join("device/gpu/include/amdgcn/stdio.h"), &headers.join("stdio.h"))?;
     for (place, name, text) in
         [(libdevice::PLACE, "libdevice", libdevice::TEXT), (fortran::PLACE, "fortran", &fortran::text())]
     {
-        let (place, source) = (library.join(place), output.join("archive").join(name).with_extension("ll"));
+        let (place, source) = (library.join(place), nvidia.join(name).with_extension("ll"));
         tree::create_folder(place.parent().ok_or("the file is in a folder")?)?;
         tree::write(&source, text)?;
         checked(tool("llvm-as").arg("-o").arg(&place).arg(&source))?;
@@ -80,15 +87,50 @@ pub fn stage(root: &Path, library: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Has cargo compile a crate; the result is an archive of bitcode modules. All crates share a target
+/// Builds the archive for one kind of GPU, and copies it below `library`. The folder with what it is made of.
+fn stage_archive(root: &Path, library: &Path, gpu: &Gpu) -> Result<PathBuf> {
+    let folder = root.join("device/gpu/target").join(gpu.triple).join("archive");
+    let archive = folder.join("libompdevice.a");
+    let mut members = Vec::new();
+    for (source, name) in MEMBERS {
+        if gpu.lacks.contains(&name) {
+            continue;
+        }
+        let built = compile(root, source, name, gpu)?;
+        let folder = folder.join(name);
+        let member = folder.join(format!("{name}.bc"));
+        if !is_current(&member, &built[0])? {
+            translate(&built, name, gpu.kind, &folder, &member)?;
+        }
+        members.push(member);
+    }
+    if gpu.kind == ir::Kind::Amdgcn {
+        let source = folder.join("complex.ll");
+        tree::write(&source, complex::text())?;
+        members.push(folder.join("gangway_gpu_complex.bc"));
+        checked(tool("llvm-as").arg("-o").arg(&members[members.len() - 1]).arg(&source))?;
+    }
+    if archive.is_file() {
+        fs::remove_file(&archive)?;
+    }
+    checked(tool("llvm-ar").arg("rcs").arg(&archive).args(members))?;
+    let place = library.join(archive_of(gpu.triple));
+    tree::create_folder(place.parent().ok_or("the archive is in a folder")?)?;
+    tree::copy(&archive, &place)?;
+    Ok(folder)
+}
+
+/// Has cargo compile a crate. The results are archives of modules, the crate's first. All crates share a target
 /// folder, and so `core`.
-fn compile(root: &Path, folder: &str) -> Result<()> {
+fn compile(root: &Path, folder: &str, name: &str, gpu: &Gpu) -> Result<Vec<PathBuf>> {
+    let target = root.join("device/gpu/target");
     let mut command = Command::new(CARGO);
     command.current_dir(root.join(folder));
-    command.args(["rustc", "--release", "-Zbuild-std=core", "--target", TARGET, "--crate-type", "staticlib"]);
-    command.arg("--target-dir").arg(root.join("device/gpu/target"));
+    command.args(["rustc", "--release", "-Zbuild-std=core", "--target", gpu.triple]);
+    command.arg("--target-dir").arg(&target);
     // `-Z` options are for nightly compilers only; a stable one has them all the same.
-    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTC", RUSTC).env("RUSTFLAGS", RUSTFLAGS);
+    command.env("RUSTC_BOOTSTRAP", "1").env("RUSTC", RUSTC);
+    command.env("RUSTFLAGS", format!("{RUSTFLAGS}{}", gpu.flags));
     // One module for each crate: of many small ones, which incremental compilation makes, the steps that
     // follow make code that loses what a warp's lanes exchange.
     command.env("CARGO_INCREMENTAL", "0");
@@ -96,7 +138,33 @@ fn compile(root: &Path, folder: &str) -> Result<()> {
     for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_TARGET_DIR", "RUSTUP_TOOLCHAIN"] {
         command.env_remove(name);
     }
-    checked(&mut command)
+    if gpu.kind == ir::Kind::Nvptx {
+        checked(command.args(["--crate-type", "staticlib"]))?;
+        return Ok(vec![target.join(gpu.triple).join(format!("release/lib{name}.a"))]);
+    }
+    // The compiler makes no static library for AMD's GPUs without linking all of it.
+    command.args(["--crate-type", "lib", "--message-format", "json-render-diagnostics"]);
+    let output = command.stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("{command:?} failed: {}", output.status).into());
+    }
+    let libraries = libraries(&String::from_utf8(output.stdout)?);
+    let own = |path: &PathBuf| path.ends_with(format!("lib{name}.rlib"));
+    let (mut all, others): (Vec<_>, Vec<_>) = libraries.into_iter().partition(own);
+    all.extend(others);
+    Ok(all)
+}
+
+/// The libraries that cargo names in its messages. `compiler_builtins` is not among them: it is no bitcode.
+fn libraries(messages: &str) -> Vec<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| line.split_once("\"filenames\":[")?.1.split_once(']'))
+        .flat_map(|(names, _)| names.split(','))
+        .map(|name| name.trim_matches('"'))
+        .filter(|name| name.ends_with(".rlib") && !name.contains("/libcompiler_builtins"))
+        .map(PathBuf::from)
+        .collect()
 }
 
 /// Whether the member is newer than what it is made of and than what makes it.
@@ -108,18 +176,20 @@ fn is_current(member: &Path, built: &Path) -> Result<bool> {
 }
 
 /// Makes a member of what cargo has built.
-fn translate(built: &Path, name: &str, folder: &Path, member: &Path) -> Result<()> {
+fn translate(built: &[PathBuf], name: &str, kind: ir::Kind, folder: &Path, member: &Path) -> Result<()> {
     if folder.is_dir() {
         fs::remove_dir_all(folder)?;
     }
     let modules = folder.join("modules");
     tree::create_folder(&modules)?;
-    checked(tool("llvm-ar").arg("x").arg("--output").arg(&modules).arg(built))?;
+    for archive in built {
+        checked(tool("llvm-ar").arg("x").arg("--output").arg(&modules).arg(archive))?;
+    }
     let linked = folder.join("1-linked.ll");
     link(&modules, name, &linked)?;
 
     let edited = folder.join("2-edited.ll");
-    let text = ir::prepare(&tree::read(&linked)?);
+    let text = ir::prepare(&tree::read(&linked)?, kind);
     let exports = ir::exports(&text).join(",");
     tree::write(&edited, text)?;
 
@@ -136,7 +206,7 @@ fn translate(built: &Path, name: &str, folder: &Path, member: &Path) -> Result<(
     )?;
 
     let finished = folder.join("4-finished.ll");
-    tree::write(&finished, ir::finish(&tree::read(&optimised)?))?;
+    tree::write(&finished, ir::finish(&tree::read(&optimised)?, kind))?;
     checked(tool("llvm-as").arg("-o").arg(member).arg(&finished))
 }
 
@@ -147,6 +217,10 @@ fn link(modules: &Path, name: &str, output: &Path) -> Result<()> {
     let mut others = Vec::new();
     for entry in fs::read_dir(modules)? {
         let path = entry?.path();
+        // What a library says of itself to the compiler.
+        if path.extension().is_some_and(|extension| extension == "rmeta") {
+            continue;
+        }
         let is_own = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own));
         if is_own { &mut ours } else { &mut others }.push(path);
     }

@@ -20,7 +20,6 @@ use gangway_backend::{
     ForeignRuntime, ForeignRuntimeKind, HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module,
     Occupancy, Rank, Result, Vendor, VisibleMemory,
 };
-use gangway_device_code::Wishes;
 use gangway_device_code::llvm::DeviceEnvironment;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Once, OnceLock};
@@ -76,7 +75,8 @@ impl CudaDevice {
             return Err(Error::Device { code: code.into(), message });
         }
         let context = Arc::new(Context::retain(driver, device)?);
-        let limits = [(Limit::StackSize, settings.stack_size), (Limit::HeapSize, settings.heap_size)];
+        let kernels = &settings.kernels;
+        let limits = [(Limit::StackSize, kernels.stack_size), (Limit::HeapSize, kernels.heap_size)];
         for (limit, value) in limits {
             if let Some(value) = value {
                 context.within("cuCtxSetLimit", |api| {
@@ -86,14 +86,14 @@ impl CudaDevice {
             }
         }
         let properties = Properties::of(driver, device);
-        if settings.heap_size.is_none() {
+        if kernels.heap_size.is_none() {
             raise_heap(&context, properties.memory);
         }
         peers.opened(ordinal, context.handle);
         let shared = Arc::new(Shared {
             memory: Memory::new(properties.memory),
             events: Events::default(),
-            launcher: Launcher { wishes: Wishes::from(settings), shared_memory: settings.shared_memory },
+            launcher: Launcher { wishes: kernels.wishes, shared_memory: kernels.shared_memory },
             properties: Arc::new(properties),
             context,
             peers,
@@ -105,7 +105,7 @@ impl CudaDevice {
             shared,
             number: AtomicI32::new(i32::try_from(ordinal).unwrap_or(0)),
             devices: AtomicI32::new(i32::try_from(driver.devices()).unwrap_or(0)),
-            device_debug: settings.device_debug,
+            device_debug: kernels.device_debug,
             rings: driver.virtual_gpu.filter(|_| !settings.look_for_calls),
             host_calls: Once::new(),
         })

@@ -17,7 +17,7 @@ pub struct DeviceLimits {
 }
 
 /// What the environment says about launches.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wishes {
     /// Teams of a region without a `num_teams` clause, at most.
     pub num_teams: Option<NonZeroU32>,

@@ -2,14 +2,14 @@
 //!
 //! LLVM and GCC each have a device runtime of their own, with layouts and habits that do not
 //! depend on the maker of the GPU. Back ends for GPUs use what is here and keep what is their
-//! driver's. Nothing here knows a back end or a driver. Limits and wishes come as
-//! numbers.
+//! driver's. Nothing here knows a back end or a driver. Limits come as numbers.
 //!
 //! # Rooms
 //!
 //! | Room | What is in it |
 //! |---|---|
 //! | `launch` | what a device can run, what a construct asks for, and the shape of a launch |
+//! | `settings` | what the environment says |
 //! | `image` | an image on a device, of which its back end shows the variables |
 //! | `memory` | what a back end does for the memory that kernels of a stream share |
 //! | `growing` | such memory, which is replaced when a kernel needs more |
@@ -25,7 +25,9 @@ mod image;
 mod launch;
 pub mod llvm;
 mod memory;
+mod settings;
 
 pub use image::LoadedImage;
 pub use launch::{Asked, DeviceLimits, Geometry, Wishes};
 pub use memory::StreamMemory;
+pub use settings::{Settings, parse_switch};

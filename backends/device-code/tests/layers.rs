@@ -18,5 +18,5 @@ fn no_back_end_and_no_driver_is_known_here() {
     let dependencies = manifest.split_once("[dependencies]\n").unwrap().1.split('[').next().unwrap();
     let names: Vec<_> =
         dependencies.lines().filter_map(|line| line.strip_suffix(".workspace = true")).collect();
-    assert_eq!(names, ["gangway-backend", "gangway-image"]);
+    assert_eq!(names, ["gangway-backend", "gangway-image", "gangway-settings"]);
 }

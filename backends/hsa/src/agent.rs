@@ -25,6 +25,18 @@ pub(crate) struct Pools {
     pub arguments: Handle,
 }
 
+/// What gfx9 has, where the library does not say it.
+const GROUP_SIZE: u32 = 1024;
+const WAVES: u32 = 40;
+const SIMDS: u32 = 4;
+const TICK_RATE: u64 = 100_000_000;
+
+/// Vector registers that the waves of a unit share, for each lane; processors that have matrix registers among
+/// them have more.
+const REGISTERS: u32 = 256;
+const UNIFIED_REGISTERS: u32 = 512;
+const UNIFIED: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
+
 /// What a device is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Properties {
@@ -40,8 +52,15 @@ pub(crate) struct Properties {
     pub memory: usize,
     /// Bytes that a work-group can share.
     pub group_memory: usize,
+    /// Work-items of a work-group, at most.
+    pub group_size: u32,
+    /// Waves of a compute unit, at most, and units of it that run them.
+    waves: u32,
+    simds: u32,
     /// Packets that a queue has room for, at most.
     pub queue_size: u32,
+    /// Ticks per second of the clock that kernels read.
+    pub tick_rate: u64,
 }
 
 impl Agent {
@@ -149,8 +168,24 @@ impl Properties {
             clock: driver.agent_value(agent, AgentInfo::ClockFrequency).unwrap_or(0),
             memory: size(SEGMENT_GLOBAL),
             group_memory: size(SEGMENT_GROUP),
+            group_size: driver.agent_value(agent, AgentInfo::WorkgroupMaxSize).unwrap_or(GROUP_SIZE).max(1),
+            waves: driver.agent_value(agent, AgentInfo::MaxWaves).unwrap_or(WAVES).max(1),
+            simds: driver.agent_value(agent, AgentInfo::Simds).unwrap_or(SIMDS).max(1),
+            tick_rate: driver.agent_value(agent, AgentInfo::TimestampFrequency).unwrap_or(TICK_RATE),
             queue_size: driver.agent_value(agent, AgentInfo::QueueMaxSize).unwrap_or(64).max(64),
         }
+    }
+
+    /// Waves with so many vector registers that a compute unit runs at the same time.
+    pub fn waves_at_once(&self, registers: u32) -> u32 {
+        let there = if UNIFIED.contains(&&*self.processor) { UNIFIED_REGISTERS } else { REGISTERS };
+        let by_registers = (there / registers.max(1)).max(1).saturating_mul(self.simds);
+        by_registers.min(self.waves)
+    }
+
+    /// Waves that the device runs at the same time, at most.
+    pub fn parallelism(&self) -> u32 {
+        self.waves.saturating_mul(self.compute_units)
     }
 
     /// Lines for `gangway info`.

@@ -3,17 +3,20 @@
 use crate::agent::Agent;
 use crate::driver::Driver;
 use crate::image;
-use crate::kernel::LoadedKernel;
+use crate::kernel::{Code, LoadedKernel};
+use crate::launch;
 use crate::memory;
-use crate::module::HsaModule;
-use crate::operations::{OpenStream, block_of, geometry, take_event, told_shape};
+use crate::module::{HsaModule, Told};
+use crate::operations::{OpenStream, block_of, take_event};
 use crate::settings::Settings;
 use crate::shared::Shared;
 use gangway_backend::{
-    AllocationKind, Capabilities, Device, DevicePtr, EventHandle, Kernel, Launch, LaunchShape, Module,
-    Occupancy, Properties, Rank, Result, SessionState, Stream,
+    AllocationKind, Capabilities, Device, DevicePtr, EventHandle, HostCallService, HostCalls, Kernel, Launch,
+    LaunchShape, Module, Occupancy, Properties, Rank, Result, SessionState, Stream, VisibleMemory,
 };
+use gangway_device_code::StreamMemory;
 use gangway_device_code::gcc::LANES;
+use gangway_device_code::llvm::DeviceEnvironment;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -26,7 +29,11 @@ pub(crate) struct HsaDevice {
     immediate: OpenStream,
     /// What programs call it.
     number: AtomicI32,
+    /// How many devices they know.
+    devices: AtomicI32,
     heap_size: usize,
+    stack_size: u32,
+    device_debug: u32,
 }
 
 impl HsaDevice {
@@ -37,12 +44,29 @@ impl HsaDevice {
             immediate: OpenStream::new(&shared),
             shared,
             number: AtomicI32::new(i32::try_from(ordinal).unwrap_or(0)),
+            devices: AtomicI32::new(i32::try_from(driver.gpus.len()).unwrap_or(0)),
             heap_size: settings.heap_size,
+            stack_size: settings.stack_size(),
+            device_debug: settings.kernels.device_debug,
         })
     }
 
     fn agent(&self) -> &Agent {
         &self.shared.agent
+    }
+
+    fn environment(&self) -> DeviceEnvironment {
+        let known = &self.agent().properties;
+        DeviceEnvironment {
+            debug_kind: self.device_debug,
+            device_count: self.devices.load(Ordering::Relaxed).max(0) as u32,
+            device_number: self.number.load(Ordering::Relaxed).max(0) as u32,
+            shared_memory: self.shared.group_memory,
+            clock_frequency: known.tick_rate,
+            indirect_table: 0,
+            indirect_count: 0,
+            parallelism: u64::from(known.parallelism()),
+        }
     }
 }
 
@@ -55,12 +79,15 @@ impl Device for HsaDevice {
             packed_transfers: true,
             pinned_staging: true,
             sessions: Some(0),
+            peer_copy: true,
+            host_calls: HostCalls::Channel { rings: false },
             ..Capabilities::default()
         }
     }
 
-    fn numbered(&self, number: i32, _devices: i32) {
+    fn numbered(&self, number: i32, devices: i32) {
         self.number.store(number, Ordering::Relaxed);
+        self.devices.store(devices, Ordering::Relaxed);
     }
 
     fn describe(&self) -> Vec<(String, String)> {
@@ -87,8 +114,17 @@ impl Device for HsaDevice {
     fn occupancy(&self, kernel: &Kernel, most_threads: u32) -> Result<Occupancy> {
         // SAFETY: the runtime's kernels are of loaded modules.
         let kernel = unsafe { LoadedKernel::of(kernel.handle) };
+        let gcc = match &kernel.code {
+            Code::Gcc(gcc) => gcc,
+            Code::Llvm(llvm) => {
+                let most = if most_threads == 0 { u32::MAX } else { most_threads };
+                let threads = llvm.bounds.max_threads().min(most).max(1);
+                let teams = kernel.teams_at_once(self.agent(), llvm, threads, 0);
+                return Ok(Occupancy { teams, threads, warp: llvm.wave });
+            }
+        };
         let most = if most_threads == 0 { u32::MAX } else { most_threads / LANES };
-        let workers = WORKERS.min(kernel.bounds.most_waves()).min(most).max(1);
+        let workers = WORKERS.min(gcc.bounds.most_waves()).min(most).max(1);
         let teams = self.agent().properties.compute_units;
         Ok(Occupancy { teams, threads: workers * LANES, warp: LANES })
     }
@@ -98,8 +134,8 @@ impl Device for HsaDevice {
     }
 
     fn load(&self, image: &[u8]) -> Result<Box<dyn Module>> {
-        let number = self.number.load(Ordering::Relaxed).max(0) as u32;
-        Ok(Box::new(HsaModule::load(Arc::clone(&self.shared.agent), image, number, self.heap_size)?))
+        let told = Told { environment: self.environment(), heap: self.heap_size, stack: self.stack_size };
+        Ok(Box::new(HsaModule::load(Arc::clone(&self.shared.agent), image, &told)?))
     }
 
     fn allocate(&self, size: usize, kind: AllocationKind, _overwritten: bool) -> Result<DevicePtr> {
@@ -127,7 +163,7 @@ impl Device for HsaDevice {
     fn launch_shape(&self, launch: &Launch<'_>) -> Option<LaunchShape> {
         // SAFETY: the runtime launches kernels of loaded modules.
         let kernel = unsafe { LoadedKernel::of(launch.kernel.handle) };
-        Some(told_shape(geometry(&self.shared, kernel, launch)))
+        Some(launch::told_shape(kernel, &launch::shape(&self.shared, kernel, launch)))
     }
 
     fn immediate(&self) -> &dyn Stream {
@@ -157,6 +193,23 @@ impl Device for HsaDevice {
     unsafe fn unpin_host(&self, host: *mut u8) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.shared.memory.unpin(self.agent(), host) }
+    }
+
+    fn allocate_visible(&self, size: usize) -> Result<VisibleMemory> {
+        let memory = self.agent().allocate_visible(size)?;
+        // SAFETY: so many bytes have been allocated, and nobody has seen them.
+        unsafe { memory.host.write_bytes(0, size) };
+        Ok(memory)
+    }
+
+    unsafe fn deallocate_visible(&self, memory: VisibleMemory) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.agent().free_visible(memory) }
+    }
+
+    fn connect_host_calls(&self, service: HostCallService) -> Result<()> {
+        let _ = self.shared.looks.set(service);
+        Ok(())
     }
 
     fn is_quiet(&self) -> bool {

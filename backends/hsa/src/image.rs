@@ -1,12 +1,15 @@
 //! Which images are for AMD's GPUs, and which of them a device can run.
 
 use gangway_backend::{Error, Rank, Result};
-use gangway_image::{ImageKind, recognise};
+use gangway_image::{ImageKind, Machine, recognise};
 
-/// Whether an image is for a GPU of AMD's and from a compiler whose device code is known: GCC. Clang's
-/// has no device runtime yet.
+/// Whether an image is for a GPU of AMD's: a code object of LLVM's, or one of GCC's with what the program says of it.
 pub(crate) fn recognises(image: &[u8]) -> bool {
-    matches!(recognise(image), Ok(ImageKind::GcnObject(_)))
+    match recognise(image) {
+        Ok(ImageKind::GcnObject(_)) => true,
+        Ok(ImageKind::Elf(elf)) => elf.machine == Machine::Amdgpu,
+        _ => false,
+    }
 }
 
 /// How well an image suits a processor.
@@ -22,14 +25,14 @@ pub(crate) fn fitness(image: &[u8], processor: &str) -> Result<Rank> {
     if base == processor {
         return Ok(Rank(1));
     }
-    let mut reason = format!("it is for {wanted}, the device is {processor}");
-    if matches!(kind, ImageKind::GcnObject(_)) {
-        reason += &format!(
-            "\n  help: compile with -foffload-options=amdgcn-amdhsa=-march={processor}; the virtual GPU is one of \
-             {base} with GANGWAY_VGPU_PROCESSOR={base}"
-        );
-    }
-    Err(refused(reason))
+    let option = match kind {
+        ImageKind::GcnObject(_) => format!("-foffload-options=amdgcn-amdhsa=-march={processor}"),
+        _ => format!("--offload-arch={processor}"),
+    };
+    Err(refused(format!(
+        "it is for {wanted}, the device is {processor}\n  help: compile with {option}; the virtual GPU is one of \
+         {base} with GANGWAY_VGPU_PROCESSOR={base}"
+    )))
 }
 
 #[cfg(test)]
@@ -49,8 +52,10 @@ mod tests {
 
     #[test]
     fn images_suit_the_processor_that_they_are_for() {
-        assert!(recognises(&image()));
-        assert!(!recognises(&image()[16..]));
+        let joined = image();
+        let code = gcn_object::parts(&joined).unwrap().code;
+        assert!(recognises(&image()) && recognises(code));
+        assert!(!recognises(&image()[1..]));
         assert_eq!(fitness(&image(), "gfx900"), Ok(Rank(1)));
         let Err(Error::InvalidImage { reason }) = fitness(&image(), "gfx906") else { panic!("not refused") };
         assert_eq!(
@@ -59,5 +64,7 @@ mod tests {
              -foffload-options=amdgcn-amdhsa=-march=gfx906; the virtual GPU is one of gfx900 with \
              GANGWAY_VGPU_PROCESSOR=gfx900"
         );
+        let Err(Error::InvalidImage { reason }) = fitness(code, "gfx906") else { panic!("not refused") };
+        assert!(reason.contains("compile with --offload-arch=gfx906;"), "{reason}");
     }
 }

@@ -4,7 +4,8 @@
 //! opened and initialised when somebody asks how many devices there are: the runtime does so when a program brings an
 //! image that [`recognises`] knows, or asks for all devices. Programs without such images never open it.
 //!
-//! Images are GCC's (`-foffload=amdgcn-amdhsa`), of GCC 12. Those of clang need a device runtime that is not there yet.
+//! Images are those of clang and flang (`--offload-arch=gfx90a`), code objects of version 5 and 6 with the device
+//! runtime of `device/gpu`, and those of GCC 12 (`-foffload=amdgcn-amdhsa`).
 //!
 //! # Rooms
 //!
@@ -20,10 +21,13 @@
 //! | `arguments` | blocks for the arguments of kernels, and the table of variables |
 //! | `output` | what GCC's device code writes, and how it ends |
 //! | `queue` | packets and doorbells |
+//! | `implicit` | what LLVM's kernels are told besides the program's arguments |
 //! | `kernel` | a kernel of a loaded image |
 //! | `module` | images on a device |
 //! | `shared` | what the device and its streams have in common |
+//! | `scratch` | what kernels of one stream use besides the program's data |
 //! | `stream` | what is under way |
+//! | `launch` | shapes of launches, and what kernels are given |
 //! | `operations` | what is asked of a stream |
 //! | `device` | what is asked of the device |
 //!
@@ -40,7 +44,9 @@
 //! |---|---|
 //! | `OMP_NUM_TEAMS`, `OMP_TEAMS_THREAD_LIMIT` | Teams, and threads per team, of constructs without a clause for it, at most |
 //! | `GCN_NUM_TEAMS`, `GCN_NUM_GANGS`, `GCN_NUM_THREADS`, `GCN_NUM_WORKERS` | Teams and threads, gangs and workers, whatever the program asks for, as with libgomp |
-//! | `GCN_HEAP_SIZE` | Bytes that `malloc` in kernels can give: 100 MiB otherwise |
+//! | `GCN_HEAP_SIZE` | Bytes that `malloc` in GCC's kernels can give: 100 MiB otherwise |
+//! | `LIBOMPTARGET_STACK_SIZE` | Bytes of private memory of threads whose functions call each other through pointers or themselves: 64 KiB otherwise |
+//! | `LIBOMPTARGET_SHARED_MEMORY_SIZE`, `LIBOMPTARGET_DEVICE_RTL_DEBUG`, `GANGWAY_DEVICE_DEBUG`, `LIBOMPTARGET_MIN_THREADS_FOR_LOW_TRIP_COUNT`, `LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT` | As on NVIDIA's GPUs |
 //!
 //! [`recognises`]: gangway_backend::Backend::recognises
 
@@ -50,12 +56,15 @@ mod device;
 mod driver;
 mod fault;
 mod image;
+mod implicit;
 mod kernel;
+mod launch;
 mod memory;
 mod module;
 mod operations;
 mod output;
 mod queue;
+mod scratch;
 mod settings;
 mod shared;
 mod signal;

@@ -146,8 +146,55 @@ pub(crate) unsafe fn copy(agent: &Agent, to: *mut u8, from: *const u8, size: usi
     agent.checked(code, "hsa_memory_copy")
 }
 
-/// Whether so many bytes at an address are in an allocation that the agent's kernels use.
-pub(crate) fn is_known(agent: &Agent, address: DevicePtr, size: usize) -> bool {
+/// Sets words at once. No operation that is under way uses them.
+///
+/// # Safety
+/// There are so many.
+pub(crate) unsafe fn fill(agent: &Agent, to: *mut u32, word: u32, count: usize) -> Result<()> {
+    // SAFETY: the caller's promise.
+    agent.checked(unsafe { (agent.driver.api.memory_fill)(to.cast(), word, count) }, "hsa_amd_memory_fill")
+}
+
+/// Lets two devices use the allocation that an address is in.
+pub(crate) fn share(agent: &Agent, peer: Handle, address: DevicePtr) -> Result<()> {
+    let base = known(agent, address).map_or(address.0, |known| known.agent_base as usize);
+    let (both, base) = ([agent.handle, peer], std::ptr::with_exposed_provenance(base));
+    // SAFETY: the address is one of an allocation of the library's.
+    let code = unsafe { (agent.driver.api.allow_access)(2, both.as_ptr(), std::ptr::null(), base) };
+    agent.checked(code, "hsa_amd_agents_allow_access")
+}
+
+/// Copies when what is under way is done, which `behind` says; `signal` says when the copy is.
+///
+/// # Safety
+/// Both ranges are valid until then, and so are the signals.
+pub(crate) unsafe fn copy_behind(
+    agent: &Agent,
+    to: *mut u8,
+    from: *const u8,
+    size: usize,
+    to_agent: Handle,
+    behind: &[Handle],
+    signal: Handle,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let code = unsafe {
+        (agent.driver.api.memory_copy_async)(
+            to.cast(),
+            to_agent,
+            from.cast(),
+            agent.handle,
+            size,
+            behind.len() as u32,
+            behind.as_ptr(),
+            signal,
+        )
+    };
+    agent.checked(code, "hsa_amd_memory_async_copy")
+}
+
+/// What the library knows of an address.
+fn known(agent: &Agent, address: DevicePtr) -> Option<PointerInfo> {
     let mut known = PointerInfo { size: size_of::<PointerInfo>() as u32, ..PointerInfo::default() };
     let pointer = std::ptr::with_exposed_provenance(address.0);
     // SAFETY: the library writes as many bytes as the structure says it has, and no list of agents.
@@ -155,9 +202,15 @@ pub(crate) fn is_known(agent: &Agent, address: DevicePtr, size: usize) -> bool {
         let ask = agent.driver.api.pointer_info;
         ask(pointer, &raw mut known, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
     };
+    (code == SUCCESS && known.kind != 0).then_some(known)
+}
+
+/// Whether so many bytes at an address are in an allocation that the agent's kernels use.
+pub(crate) fn is_known(agent: &Agent, address: DevicePtr, size: usize) -> bool {
+    let Some(known) = known(agent, address) else { return false };
     let inside = |begin: u64| {
         let offset = (address.0 as u64).checked_sub(begin);
         offset.is_some_and(|offset| offset.saturating_add(size as u64) <= known.bytes as u64)
     };
-    code == SUCCESS && known.kind != 0 && (inside(known.agent_base) || inside(known.host_base))
+    inside(known.agent_base) || inside(known.host_base)
 }

@@ -6,9 +6,12 @@ use crate::driver::types::{
 };
 use crate::kernel::{LoadedKernel, symbol_value};
 use crate::memory;
-use gangway_backend::{DevicePtr, Error, Kernel, Module, Result};
+use gangway_backend::{DevicePtr, Error, HostCallLink, Kernel, Module, Result};
+use gangway_code_object::{CodeObject, KernelMetadata};
+use gangway_device_code::llvm::{self, DeviceEnvironment};
 use gangway_device_code::{LoadedImage, gcc};
 use gangway_image::gcn_object;
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,36 +19,102 @@ use std::sync::{Arc, Mutex, PoisonError};
 const DESCRIPTOR: &str = ".kd";
 /// Where an image has the addresses and sizes of the variables that the program knows, in its order.
 const VARIABLES: &str = ".offload_var_table";
-/// Kernels that run constructors and destructors of variables.
-const CONSTRUCTORS: &str = "_init_array";
-const DESTRUCTORS: &str = "_fini_array";
+/// The variable of an image of LLVM's that leads to the channel of host calls.
+const CHANNEL: &str = "__gangway_host_channel";
+
+/// What an image is told.
+pub(crate) struct Told {
+    pub environment: DeviceEnvironment,
+    /// Bytes that `malloc` in GCC's kernels can give.
+    pub heap: usize,
+    /// Bytes of private memory of work-items of LLVM's kernels of which nobody knows how much they need.
+    pub stack: u32,
+}
 
 /// An image on a device.
 pub(crate) struct HsaModule {
     agent: Arc<Agent>,
     executable: Handle,
-    /// What `malloc` in kernels gives.
-    heap: DevicePtr,
-    /// Symbols of the kernels that are OpenACC's.
-    openacc: Vec<Box<str>>,
+    code: Code,
+    /// What is on the device besides: heaps and tables.
+    allocated: Mutex<Vec<u64>>,
     #[allow(clippy::vec_box, reason = "handles are addresses of kernels, which stay where they are")]
     kernels: Mutex<Vec<Box<LoadedKernel>>>,
 }
 
+/// Whose code it is.
+enum Code {
+    Gcc {
+        /// What `malloc` in kernels gives.
+        heap: u64,
+        /// Symbols of the kernels that are OpenACC's.
+        openacc: Vec<Box<str>>,
+    },
+    Llvm {
+        /// What the image says of its kernels.
+        said: HashMap<Box<str>, KernelMetadata>,
+        /// Where the device runtime keeps what it is told about its device.
+        environment: Option<u64>,
+        stack: u32,
+    },
+}
+
+impl Code {
+    /// Kernels that run constructors and destructors of variables.
+    const fn initialisers(&self) -> [&'static str; 2] {
+        match self {
+            Self::Gcc { .. } => ["_init_array", "_fini_array"],
+            Self::Llvm { .. } => ["amdgcn.device.init", "amdgcn.device.fini"],
+        }
+    }
+}
+
 impl HsaModule {
-    /// Loads an image of GCC's for the device with a number.
-    pub fn load(agent: Arc<Agent>, image: &[u8], number: u32, heap_size: usize) -> Result<Self> {
-        let parts = gcn_object::parts(image);
-        let parts = parts.map_err(|error| Error::InvalidImage { reason: error.to_string() })?;
-        let executable = load(&agent, parts.code)?;
+    /// Loads an image.
+    pub fn load(agent: Arc<Agent>, image: &[u8], told: &Told) -> Result<Self> {
+        if gcn_object::is_gcn_object(image) {
+            Self::gcc(agent, image, told)
+        } else {
+            Self::llvm(agent, image, told)
+        }
+    }
+
+    fn new(agent: Arc<Agent>, code: &[u8], of: Code) -> Result<Self> {
+        let executable = load(&agent, code)?;
+        Ok(Self { agent, executable, code: of, allocated: Mutex::default(), kernels: Mutex::default() })
+    }
+
+    fn gcc(agent: Arc<Agent>, image: &[u8], told: &Told) -> Result<Self> {
+        let parts = gcn_object::parts(image).map_err(refused)?;
         let openacc = parts.openacc.into_iter().map(Into::into).collect();
-        let mut module =
-            Self { agent, executable, heap: DevicePtr::NULL, openacc, kernels: Mutex::default() };
-        module.heap = memory::from_pool(&module.agent, module.agent.pools.device, heap_size)?;
-        module.write(module.heap.0 as u64, &(heap_size as u64).to_le_bytes())?;
+        let mut module = Self::new(agent, parts.code, Code::Gcc { heap: 0, openacc })?;
+        let heap = module.keep(module.allocate(told.heap)?);
+        module.write(heap, &(told.heap as u64).to_le_bytes())?;
+        if let Code::Gcc { heap: place, .. } = &mut module.code {
+            *place = heap;
+        }
         // A GPU's clock is none of what GCC's code for AMD asks for.
-        gcc::describe_device(&module, number, 1)?;
+        gcc::describe_device(&module, told.environment.device_number, 1)?;
         Ok(module)
+    }
+
+    fn llvm(agent: Arc<Agent>, image: &[u8], told: &Told) -> Result<Self> {
+        let object = CodeObject::read(image).map_err(refused)?;
+        let kernels = object.metadata.kernels.iter();
+        let said = kernels.map(|kernel| (kernel.name.as_str().into(), kernel.clone())).collect();
+        let code = Code::Llvm { said, environment: None, stack: told.stack };
+        let mut module = Self::new(agent, image, code)?;
+        let described = llvm::describe_device(&module, &told.environment)?;
+        if let Code::Llvm { environment, .. } = &mut module.code {
+            *environment = described;
+        }
+        Ok(module)
+    }
+
+    /// Has the module free what it has allocated.
+    fn keep(&self, address: u64) -> u64 {
+        self.allocated.lock().unwrap_or_else(PoisonError::into_inner).push(address);
+        address
     }
 
     fn symbol(&self, name: &str) -> Result<Option<Handle>> {
@@ -124,12 +193,25 @@ fn load(agent: &Agent, code: &[u8]) -> Result<Handle> {
     loaded.map(|()| executable)
 }
 
+fn refused(error: impl ToString) -> Error {
+    Error::InvalidImage { reason: error.to_string() }
+}
+
 impl Module for HsaModule {
     fn kernel(&self, name: &str) -> Result<Kernel> {
         let symbol = self.symbol(&format!("{name}{DESCRIPTOR}"))?;
-        let symbol = symbol.ok_or_else(|| Error::NoSuchSymbol { name: name.to_owned() })?;
-        let is_openacc = self.openacc.iter().any(|known| **known == *name);
-        let kernel = LoadedKernel::new(&self.agent, symbol, name, is_openacc, self.heap.0 as u64)?;
+        let missing = || Error::NoSuchSymbol { name: name.to_owned() };
+        let symbol = symbol.ok_or_else(missing)?;
+        let kernel = match &self.code {
+            Code::Gcc { heap, openacc } => {
+                let is_openacc = openacc.iter().any(|known| **known == *name);
+                LoadedKernel::of_gcc(&self.agent, symbol, name, is_openacc, *heap)?
+            }
+            Code::Llvm { said, stack, .. } => {
+                let said = said.get(name).ok_or_else(missing)?;
+                LoadedKernel::of_llvm(&self.agent, symbol, said, llvm::configuration(self, name)?, *stack)?
+            }
+        };
         let told = kernel.told(&self.agent);
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner).push(kernel);
         Ok(told)
@@ -149,12 +231,31 @@ impl Module for HsaModule {
         Ok(DevicePtr(address as usize))
     }
 
+    fn indirect_calls(&self, pairs: &[(usize, DevicePtr)]) -> Result<()> {
+        // Without a device runtime nobody looks anything up; GCC 12 knows no such functions.
+        let Code::Llvm { environment: Some(environment), .. } = self.code else { return Ok(()) };
+        let words = pairs.iter().map(|&(host, device)| [host as u64, device.0 as u64]);
+        self.keep(llvm::write_indirect_table(self, environment, words)?);
+        Ok(())
+    }
+
+    fn host_calls(&self) -> Result<HostCallLink> {
+        let Code::Llvm { .. } = self.code else { return Ok(HostCallLink::Unused) };
+        match self.variable(CHANNEL)? {
+            None => Ok(HostCallLink::Unused),
+            Some((address, size)) if size == size_of::<u64>() => {
+                Ok(HostCallLink::Global(DevicePtr(address as usize)))
+            }
+            Some((_, size)) => Err(refused(format!("`{CHANNEL}` has {size} bytes, expected 8"))),
+        }
+    }
+
     fn constructors(&self) -> Result<Vec<Kernel>> {
-        self.one(CONSTRUCTORS)
+        self.one(self.code.initialisers()[0])
     }
 
     fn destructors(&self) -> Result<Vec<Kernel>> {
-        self.one(DESTRUCTORS)
+        self.one(self.code.initialisers()[1])
     }
 }
 
@@ -190,9 +291,8 @@ impl LoadedImage for HsaModule {
 
 impl Drop for HsaModule {
     fn drop(&mut self) {
-        if self.heap != DevicePtr::NULL {
-            self.free(self.heap.0 as u64);
-        }
+        let allocated = std::mem::take(self.allocated.get_mut().unwrap_or_else(PoisonError::into_inner));
+        allocated.into_iter().for_each(|address| self.free(address));
         // SAFETY: the image's kernels are done.
         let _ = unsafe { (self.agent.driver.api.executable_destroy)(self.executable) };
     }

@@ -1,15 +1,15 @@
 //! What is asked of a stream.
 
-use crate::arguments::Block;
-use crate::kernel::LoadedKernel;
+use crate::arguments::{Block, LARGEST_TABLE};
+use crate::kernel::{Code, LoadedKernel};
+use crate::launch;
+use crate::memory;
 use crate::shared::Shared;
 use crate::signal::Signal;
-use crate::stream::{Copy, GccArguments, Pageable, Stream};
+use crate::stream::{Copy, Pageable, Stream};
 use gangway_backend::{
-    ArgumentTable, DevicePtr, Error, EventHandle, Kernel, Launch, LaunchShape, Result, Session, SessionState,
-    TableRequest,
+    ArgumentTable, DevicePtr, Error, EventHandle, Kernel, Launch, Result, Session, SessionState, TableRequest,
 };
-use gangway_device_code::{Asked, Geometry};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -36,31 +36,6 @@ fn keep_block(session: &mut SessionState, block: Block) {
     session.backend_words = [block.address as u64, block.room as u64, 0];
 }
 
-/// The shape of a launch.
-pub(crate) fn geometry(shared: &Shared, kernel: &LoadedKernel, launch: &Launch<'_>) -> Geometry {
-    let asked = Asked { teams: launch.teams, threads: launch.thread_limit, trip_count: launch.trip_count };
-    let mut geometry = if kernel.is_openacc {
-        kernel.bounds.openacc(&asked)
-    } else {
-        kernel.bounds.openmp(&asked, &shared.wishes, shared.agent.properties.compute_units)
-    };
-    // What runs constructors has no name, and one thread.
-    if !launch.name.is_empty() {
-        if let Some(teams) = shared.forced_teams {
-            geometry.teams[0] = teams.get();
-        }
-        if let Some(threads) = shared.forced_threads {
-            geometry.threads[2] = threads.get().min(kernel.bounds.most_waves());
-        }
-    }
-    geometry
-}
-
-/// What the user is told of a shape: lanes and threads of a team are in its first two dimensions, as of other devices.
-pub(crate) fn told_shape(Geometry { teams, threads: [_, lanes, waves] }: Geometry) -> LaunchShape {
-    LaunchShape { teams, threads: [lanes, waves, 1] }
-}
-
 /// An event: what to wait for.
 type Event = Vec<Arc<Signal>>;
 
@@ -77,13 +52,13 @@ impl gangway_backend::Stream for OpenStream {
     unsafe fn copy_to_device(&self, to: DevicePtr, from: *const u8, size: usize) -> Result<()> {
         let to = std::ptr::with_exposed_provenance_mut(to.0);
         // SAFETY: the caller's promise.
-        unsafe { self.0.copy(&Copy { to, from, size, pageable: Some(Pageable::From) }) }
+        unsafe { self.0.copy(&Copy { to, from, size, pageable: Some(Pageable::From), peer: None }) }
     }
 
     unsafe fn copy_from_device(&self, to: *mut u8, from: DevicePtr, size: usize) -> Result<()> {
         let from = std::ptr::with_exposed_provenance(from.0);
         // SAFETY: the caller's promise.
-        unsafe { self.0.copy(&Copy { to, from, size, pageable: Some(Pageable::To) }) }
+        unsafe { self.0.copy(&Copy { to, from, size, pageable: Some(Pageable::To), peer: None }) }
     }
 
     unsafe fn copy_between(
@@ -93,13 +68,26 @@ impl gangway_backend::Stream for OpenStream {
         from: DevicePtr,
         size: usize,
     ) -> Result<()> {
+        let agent = &self.shared().agent;
+        let mut peer = None;
         if to_ordinal != self.shared().ordinal {
-            return Err(Error::Unsupported { operation: "copies between devices" });
+            let other = agent.driver.gpus.get(to_ordinal).copied();
+            let other =
+                other.ok_or(Error::Unsupported { operation: "copies to a device that is not there" })?;
+            memory::share(agent, other, to)?;
+            memory::share(agent, other, from)?;
+            peer = Some(other);
         }
         let to = std::ptr::with_exposed_provenance_mut(to.0);
         let from = std::ptr::with_exposed_provenance(from.0);
         // SAFETY: the caller's promise.
-        unsafe { self.0.copy(&Copy { to, from, size, pageable: None }) }
+        unsafe { self.0.copy(&Copy { to, from, size, pageable: None, peer }) }
+    }
+
+    unsafe fn fill(&self, to: DevicePtr, byte: u8, size: usize) -> Result<()> {
+        let to = std::ptr::with_exposed_provenance_mut(to.0);
+        // SAFETY: the caller's promise.
+        unsafe { self.0.fill(to, byte, size) }
     }
 
     fn session_start(&self, _session: &mut SessionState) -> Result<()> {
@@ -109,49 +97,44 @@ impl gangway_backend::Stream for OpenStream {
     fn argument_table<'s>(
         &self,
         session: &'s mut Session,
-        _kernel: &Kernel,
+        kernel: &Kernel,
         request: TableRequest,
     ) -> Result<ArgumentTable<'s>> {
         let Shared { agent, arguments, .. } = self.shared();
         if let Some(block) = block_of(session.state()) {
             arguments.give_back(block);
         }
-        match arguments.take(agent, request.slots()) {
-            Ok(block) => {
-                keep_block(session.state(), block);
-                let table = std::ptr::with_exposed_provenance_mut(block.table());
-                let memory = NonNull::new(table).ok_or(Error::OutOfMemory { requested: block.room * 8 })?;
-                // SAFETY: the block has room for so many pointers, and is the session's until it ends, when the
-                // kernel is done. Both sides see it.
-                Ok(unsafe { session.visible_table_at(memory, DevicePtr(block.table()), request) })
-            }
+        // SAFETY: the runtime's kernels are of loaded modules.
+        let is_given_the_table = matches!(unsafe { LoadedKernel::of(kernel.handle) }.code, Code::Llvm(_));
+        if request.slots() > LARGEST_TABLE && !is_given_the_table {
             // The runtime puts the table into the device's memory; what the kernel is given besides stands here.
-            Err(Error::OutOfMemory { .. }) => {
-                let block = arguments.take(agent, 0)?;
-                keep_block(session.state(), block);
-                Ok(session.host_table(request))
-            }
-            Err(error) => Err(error),
+            keep_block(session.state(), arguments.take(agent, 0)?);
+            return Ok(session.host_table(request));
         }
+        let block = arguments.take(agent, request.slots())?;
+        keep_block(session.state(), block);
+        let table = std::ptr::with_exposed_provenance_mut(block.table());
+        let memory = NonNull::new(table).ok_or(Error::OutOfMemory { requested: block.room * 8 })?;
+        // SAFETY: the block has room for so many pointers, and is the session's until it ends, when the
+        // kernel is done. Both sides see it.
+        Ok(unsafe {
+            match is_given_the_table {
+                true => session.table_at(memory, request),
+                false => session.visible_table_at(memory, DevicePtr(block.table()), request),
+            }
+        })
     }
 
     unsafe fn launch(&self, launch: &Launch<'_>, mut table: ArgumentTable<'_>) -> Result<()> {
-        // SAFETY: the runtime launches kernels of loaded modules.
-        let kernel = unsafe { LoadedKernel::of(launch.kernel.handle) };
-        let address = table.slots().first().copied().unwrap_or(0);
-        let block = block_of(table.session()).and_then(|block| {
-            NonNull::new(std::ptr::with_exposed_provenance_mut::<GccArguments>(block.address))
-        });
-        let arguments =
+        let block = block_of(table.session());
+        let block =
             block.ok_or(Error::Device { code: 0, message: "a launch without a session".to_owned() })?;
-        // SAFETY: the block is the session's.
-        unsafe {
-            let none = GccArguments { table: address, reserved: 0, output: 0, heap: 0, arena: 0 };
-            arguments.write(none);
+        // SAFETY: the caller's promise; the block is the session's.
+        unsafe { launch::launch(&self.0, launch, block, table) }?;
+        if let Some(service) = self.shared().looks.get() {
+            service.launched();
         }
-        let geometry = geometry(self.shared(), kernel, launch);
-        // SAFETY: the caller's promise.
-        unsafe { self.0.launch(kernel, geometry, launch.dynamic_group_memory, arguments, launch.source) }
+        Ok(())
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -7,10 +7,10 @@ use crate::memory::Memory;
 use crate::queue::Queue;
 use crate::settings::Settings;
 use crate::signal::Signals;
-use gangway_backend::{Error, Result, Suspect};
+use gangway_backend::{Error, HostCallService, Result, Suspect};
 use gangway_device_code::Wishes;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Queues that are kept for later streams: a device has few of them in hardware.
 const KEPT_QUEUES: usize = 8;
@@ -34,6 +34,10 @@ pub(crate) struct Shared {
     pub wishes: Wishes,
     pub forced_teams: Option<NonZeroU32>,
     pub forced_threads: Option<NonZeroU32>,
+    /// Bytes of dynamic group memory that every team of LLVM's kernels gets at least.
+    pub group_memory: u32,
+    /// Whoever serves host calls, and looks for them while kernels are under way.
+    pub looks: OnceLock<HostCallService>,
     pub ordinal: usize,
     /// Queues without a stream.
     queues: Mutex<Vec<Queue>>,
@@ -48,11 +52,9 @@ impl Shared {
             signals: Signals::new(agent.driver),
             memory: Memory::default(),
             arguments: Arguments::default(),
-            wishes: Wishes {
-                num_teams: settings.num_teams,
-                thread_limit: settings.thread_limit,
-                ..Wishes::default()
-            },
+            wishes: settings.kernels.wishes,
+            group_memory: settings.kernels.shared_memory,
+            looks: OnceLock::new(),
             forced_teams: settings.forced_teams,
             forced_threads: settings.forced_threads,
             ordinal,

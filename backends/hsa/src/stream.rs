@@ -8,15 +8,14 @@
 use crate::driver::types::{Dispatch, Handle};
 use crate::kernel::LoadedKernel;
 use crate::memory;
-use crate::output::{self, Ending, Output};
+use crate::output::{self, Ending};
 use crate::queue::Queue;
+use crate::scratch::{InOrder, Scratch};
 use crate::shared::{Running, Shared};
 use crate::signal::Signal;
-use gangway_backend::{DevicePtr, Error, Result, SourceText, Suspect, VisibleMemory};
-use gangway_device_code::gcc::Arenas;
-use gangway_device_code::{Geometry, StreamMemory};
+use gangway_backend::{Error, Result, SourceText, Suspect};
+use gangway_device_code::Geometry;
 use std::collections::VecDeque;
-use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// How long a thread sleeps at most before it looks at what kernels have written, and whether the device is lost.
@@ -42,8 +41,15 @@ struct State {
     /// What the next operation waits for.
     front: Vec<Arc<Signal>>,
     under_way: VecDeque<UnderWay>,
-    arenas: Arenas,
-    output: Option<Output>,
+    scratch: Scratch,
+}
+
+/// The shape of a launch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub geometry: Geometry,
+    /// Bytes of group memory besides the kernel's own.
+    pub group_memory: u32,
 }
 
 /// An operation.
@@ -77,6 +83,8 @@ pub(crate) struct Copy {
     pub from: *const u8,
     pub size: usize,
     pub pageable: Option<Pageable>,
+    /// Another device that the bytes go to.
+    pub peer: Option<Handle>,
 }
 
 /// An end of a copy in the host's memory.
@@ -105,7 +113,7 @@ impl Stream {
     pub unsafe fn copy(&self, copy: &Copy) -> Result<()> {
         self.shared.check()?;
         let agent = &self.shared.agent;
-        let &Copy { to, from, size, pageable } = copy;
+        let &Copy { to, from, size, pageable, peer } = copy;
         self.look();
         if self.lock().front.iter().all(|signal| signal.is_done()) {
             // SAFETY: the caller's promise.
@@ -128,19 +136,10 @@ impl Stream {
         let submitted = self.submit(Work::Copy(locked), |signal, behind| {
             let dependencies: Vec<Handle> = behind.iter().map(|signal| signal.handle).collect();
             // SAFETY: the caller's promise; signals are kept until the copy is done.
-            let code = unsafe {
-                (agent.driver.api.memory_copy_async)(
-                    to.cast(),
-                    agent.handle,
-                    from.cast(),
-                    agent.handle,
-                    size,
-                    dependencies.len() as u32,
-                    dependencies.as_ptr(),
-                    signal.handle,
-                )
-            };
-            agent.checked(code, "hsa_amd_memory_async_copy")
+            unsafe {
+                let to_agent = peer.unwrap_or(agent.handle);
+                memory::copy_behind(agent, to, from, size, to_agent, &dependencies, signal.handle)
+            }
         });
         if submitted.is_err()
             && let Some(host) = locked
@@ -149,6 +148,24 @@ impl Stream {
             let _ = unsafe { memory::unlock(agent, std::ptr::with_exposed_provenance_mut(host)) };
         }
         submitted
+    }
+
+    /// Sets bytes where nothing is under way that they would have to come behind.
+    ///
+    /// # Safety
+    /// There are so many.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`]: something is under way, or they are no whole words.
+    pub unsafe fn fill(&self, to: *mut u8, byte: u8, size: usize) -> Result<()> {
+        self.shared.check()?;
+        let is_idle = self.lock().front.iter().all(|signal| signal.is_done());
+        if !is_idle || !to.addr().is_multiple_of(size_of::<u32>()) || !size.is_multiple_of(size_of::<u32>()) {
+            return Err(Error::Unsupported { operation: "memory fill behind other operations" });
+        }
+        let word = u32::from_ne_bytes([byte; size_of::<u32>()]);
+        // SAFETY: the caller's promise.
+        unsafe { memory::fill(&self.shared.agent, to.cast(), word, size / size_of::<u32>()) }
     }
 
     /// Waits until another operation can be put behind what is under way.
@@ -174,40 +191,34 @@ impl Stream {
         Ok(())
     }
 
-    /// Puts a kernel of GCC's behind what is under way; `arguments` is what it is given, whose places for what the
-    /// stream has are filled in.
+    /// Puts a kernel behind what is under way. `prepare` sees to what it uses of the stream's, and says where its
+    /// arguments are: no other kernel gets between that and the kernel. `staging` is [`HEAD`] bytes that both
+    /// sides see, the launch's.
     ///
     /// # Safety
-    /// The kernel's module is loaded, and the block belongs to the launch.
+    /// The kernel's module is loaded, and its arguments stay until it is done.
     pub unsafe fn launch(
         &self,
         kernel: &LoadedKernel,
-        geometry: Geometry,
-        group_segment: u32,
-        arguments: NonNull<GccArguments>,
+        shape: &Shape,
+        staging: usize,
         source: SourceText,
+        prepare: impl FnOnce(&mut Scratch, &InOrder<'_>) -> Result<u64>,
     ) -> Result<()> {
         let Shared { agent, faults, signals, .. } = &*self.shared;
         self.shared.check()?;
         self.make_room()?;
-        let Geometry { teams, threads } = geometry;
+        let Geometry { teams, threads } = shape.geometry;
         let signal = signals.take()?;
-        // Held until the kernel is in the queue: another one must not get between what it needs and it.
-        let mut state = self.lock();
-        let arena = if kernel.is_openacc { 0 } else { state.arenas.prepare(&**agent, teams[0])? };
-        if state.output.is_none() {
-            state.output = Some(Output::new(agent)?);
-        }
+        let mut guard = self.lock();
+        let state = &mut *guard;
         if state.queue.is_none() {
             state.queue = Some(self.shared.take_queue()?);
         }
         let behind = state.behind();
-        let (Some(queue), Some(output)) = (&state.queue, &state.output) else { unreachable!("made above") };
-        // SAFETY: the caller's promise: nobody else has the block.
-        unsafe {
-            let arguments = &mut *arguments.as_ptr();
-            (arguments.output, arguments.heap, arguments.arena) = (output.address(), kernel.heap, arena);
-        }
+        let memory = InOrder::new(agent, signals, &behind, staging);
+        let arguments = prepare(&mut state.scratch, &memory);
+        let copies = memory.into_copies();
         // Kernels of this queue come one after the other; copies and other streams have to be waited for.
         let in_queue = |signal: &Arc<Signal>| {
             let of_kernel = |under_way: &UnderWay| {
@@ -215,16 +226,22 @@ impl Stream {
             };
             state.under_way.iter().any(of_kernel)
         };
+        let others = if copies.is_empty() { &behind } else { &copies };
         let others: Vec<Handle> =
-            behind.iter().filter(|signal| !in_queue(signal)).map(|signal| signal.handle).collect();
+            others.iter().filter(|signal| !in_queue(signal)).map(|signal| signal.handle).collect();
+        for copy in copies {
+            state.add(copy, behind.clone(), Work::Copy(None));
+        }
+        let arguments = arguments?;
+        let Some(queue) = &state.queue else { unreachable!("made above") };
         queue.wait_for(agent, faults, &others)?;
         let dispatch = Dispatch {
             workgroup: threads.map(|threads| threads as u16),
             grid: std::array::from_fn(|at| teams[at].saturating_mul(threads[at])),
             private_segment: kernel.private_segment,
-            group_segment: kernel.group_segment + group_segment,
+            group_segment: kernel.group_segment.saturating_add(shape.group_memory),
             kernel_object: kernel.object,
-            arguments: arguments.as_ptr().expose_provenance() as u64,
+            arguments,
             completion: signal.handle,
         };
         queue.dispatch(agent, faults, &dispatch)?;
@@ -324,14 +341,9 @@ impl Drop for Stream {
         if !self.shared.faults.has() {
             let _ = self.synchronize();
         }
-        let State { queue, arenas, output, .. } = std::mem::take(&mut *self.lock());
+        let State { queue, scratch, .. } = std::mem::take(&mut *self.lock());
         // SAFETY: the stream is idle, or its device is lost.
-        unsafe {
-            let _ = arenas.free(&*self.shared.agent);
-            if let Some(output) = output {
-                output.free(&self.shared.agent);
-            }
-        }
+        unsafe { scratch.free(&self.shared.agent) };
         if let Some(queue) = queue {
             self.shared.give_queue_back(queue);
         }
@@ -363,7 +375,7 @@ impl State {
         }
         // What has failed stays, so that whoever waits is told.
         self.front.retain(|signal| signal.value() != 0);
-        if let Some(output) = &self.output {
+        if let Some(output) = &self.scratch.output {
             let all = !self.writes();
             left.text = output.take(all);
             left.ending = output.ending().filter(|_| all);
@@ -387,49 +399,5 @@ impl Left {
             // SAFETY: as above.
             Some(Ending::Abort) => unsafe { libc::abort() },
         }
-    }
-}
-
-/// What GCC's kernels are given, in GCC 12 (libgomp's plugin for GCN): what they declare is the first word.
-#[repr(C)]
-pub(crate) struct GccArguments {
-    /// The table of addresses.
-    pub table: u64,
-    pub reserved: u64,
-    pub output: u64,
-    pub heap: u64,
-    pub arena: u64,
-}
-
-impl StreamMemory for crate::agent::Agent {
-    fn allocate(&self, bytes: usize) -> Result<u64> {
-        Ok(memory::from_pool(self, self.pools.device, bytes)?.0 as u64)
-    }
-
-    unsafe fn free(&self, address: u64) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { memory::free(self, DevicePtr(address as usize)) }
-    }
-
-    unsafe fn copy(&self, to: u64, from: &[u8]) -> Result<()> {
-        let to = std::ptr::with_exposed_provenance_mut(to as usize);
-        // SAFETY: the caller's promise.
-        unsafe { memory::copy(self, to, from.as_ptr(), from.len()) }
-    }
-
-    unsafe fn copy_kept(&self, to: u64, from: &[u8]) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { StreamMemory::copy(self, to, from) }
-    }
-
-    fn allocate_visible(&self, bytes: usize) -> Result<VisibleMemory> {
-        let device = memory::visible(self, self.pools.host, bytes)?;
-        let host = NonNull::new(std::ptr::with_exposed_provenance_mut(device.0));
-        Ok(VisibleMemory { host: host.ok_or(Error::OutOfMemory { requested: bytes })?, device })
-    }
-
-    unsafe fn free_visible(&self, memory: VisibleMemory) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { memory::free(self, memory.device) }
     }
 }

@@ -47,11 +47,7 @@ fn locked<R>(object: *const c_void, act: impl FnOnce() -> R) -> R {
     let place = object.addr() >> 3;
     let word = LOCKS[(place ^ place >> 6) % LOCKS.len()].as_ptr();
     // SAFETY: the word is a lock.
-    unsafe { critical::lock(word) };
-    let result = act();
-    // SAFETY: the thread has the lock.
-    unsafe { critical::unlock(word) };
-    result
+    unsafe { critical::exclusively(word, act) }
 }
 
 /// Copies bytes that LLVM is not to know from before.

@@ -18,6 +18,35 @@ pub unsafe fn lock(word: *mut u32) {
     target::fence_device();
 }
 
+/// Takes a lock for the program, which gives it back in other code.
+///
+/// # Safety
+/// As for [`lock`].
+#[inline(always)]
+pub unsafe fn lock_for_program(word: *mut u32) {
+    if target::would_wait_for_ever(word.addr()) {
+        debug::give_up(c"gangway: threads of one wave of this GPU cannot wait for each other's lock\n");
+    }
+    // SAFETY: as the caller says.
+    unsafe { lock(word) };
+}
+
+/// Does something while no other thread of the device has the lock.
+///
+/// # Safety
+/// As for [`lock`].
+#[inline(always)]
+pub unsafe fn exclusively<R>(word: *mut u32, act: impl FnOnce() -> R) -> R {
+    target::in_turn(|| {
+        // SAFETY: as the caller says.
+        unsafe { lock(word) };
+        let result = act();
+        // SAFETY: the thread has the lock.
+        unsafe { unlock(word) };
+        result
+    })
+}
+
 /// Takes a lock if it is free.
 ///
 /// # Safety
@@ -51,7 +80,7 @@ pub unsafe fn unlock(word: *mut u32) {
 #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_critical(_: *const Location, _: i32, name: *mut u32) {
     // SAFETY: as the caller says.
-    unsafe { lock(name) };
+    unsafe { lock_for_program(name) };
 }
 
 /// `critical` with a hint, which nothing depends on.
@@ -62,7 +91,7 @@ pub unsafe extern "C" fn __kmpc_critical(_: *const Location, _: i32, name: *mut 
 #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn __kmpc_critical_with_hint(_: *const Location, _: i32, name: *mut u32, _: u32) {
     // SAFETY: as the caller says.
-    unsafe { lock(name) };
+    unsafe { lock_for_program(name) };
 }
 
 /// The end of a `critical`.

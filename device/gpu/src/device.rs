@@ -39,7 +39,7 @@ unsafe impl Sync for WrittenByHost {}
 
 /// The host looks it up by this name in each image.
 #[unsafe(no_mangle)]
-#[used]
+#[cfg_attr(not(target_arch = "amdgpu"), used)]
 pub static __omp_rtl_device_environment: WrittenByHost = WrittenByHost(UnsafeCell::new(DeviceEnvironment {
     debug_kind: 0,
     devices: 0,

@@ -1,6 +1,6 @@
 //! What the compiler asks of the hardware.
 
-use crate::target::{self, Mask, WARP};
+use crate::target::{self, Mask};
 
 #[unsafe(no_mangle)]
 #[inline(never)]
@@ -38,5 +38,3 @@ pub fn shuffle_down_64(mask: Mask, value: u64, delta: u32, width: u32) -> u64 {
     let high = target::shuffle_down(mask, (value >> 32) as u32, delta, width);
     u64::from(high) << 32 | u64::from(low)
 }
-
-const _: () = assert!(WARP == Mask::BITS);

@@ -103,7 +103,7 @@ pub fn bound_of_threads() -> i32 {
 #[must_use]
 #[inline(always)]
 pub fn main_thread() -> u32 {
-    (target::threads_in_block() - 1) & !(target::WARP - 1)
+    (target::threads_in_block() - 1) & !(target::warp_size() - 1)
 }
 
 /// How many threads of a generic kernel can take part in a region: a warp less than the block has, since
@@ -112,7 +112,7 @@ pub fn main_thread() -> u32 {
 #[must_use]
 #[inline(always)]
 pub fn workers() -> u32 {
-    target::threads_in_block().saturating_sub(target::WARP)
+    target::threads_in_block().saturating_sub(target::warp_size())
 }
 
 /// How many threads a parallel region can have. The main thread runs it if there are no workers, as in

@@ -45,7 +45,9 @@
 //! | [`start`] | start and end of a kernel |
 
 #![cfg_attr(not(test), no_std)]
-#![cfg_attr(gpu, feature(asm_experimental_arch, link_llvm_intrinsics))]
+#![cfg_attr(gpu, feature(link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "amdgpu", feature(linkage))]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 #![allow(internal_features)]
 
 // How a function is packed, which the build reads off its section:
@@ -64,6 +66,8 @@ pub mod debug;
 pub mod device;
 pub mod device_heap;
 pub mod dispatch;
+// Lanes of a wave of AMD's cannot wait for each other: what needs it does not link there.
+#[cfg(not(target_arch = "amdgpu"))]
 pub mod doacross;
 pub mod environment;
 pub mod error;

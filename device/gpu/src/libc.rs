@@ -3,10 +3,11 @@
 use crate::target;
 use core::ffi::{c_char, c_void};
 
-/// A failed `assert`.
+/// A failed `assert`. On AMD's GPUs it is the member's that prints (`system/`).
 ///
 /// # Safety
 /// The texts end with a null byte.
+#[cfg(not(target_arch = "amdgpu"))]
 #[cfg_attr(gpu, unsafe(no_mangle))]
 pub unsafe extern "C" fn __assert_fail(
     message: *const c_char,

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn omp_destroy_lock(lock: *mut Lock) {
 #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn omp_set_lock(lock: *mut Lock) {
     // SAFETY: as the caller says.
-    unsafe { critical::lock(&raw mut (*lock).word) };
+    unsafe { critical::lock_for_program(&raw mut (*lock).word) };
 }
 
 /// # Safety
@@ -134,6 +134,9 @@ pub unsafe extern "C" fn omp_test_nest_lock(lock: *mut NestLock) -> i32 {
 #[unsafe(no_mangle)]
 #[cfg_attr(gpu, unsafe(link_section = ".gangway.inline"))]
 pub unsafe extern "C" fn omp_set_nest_lock(lock: *mut NestLock) {
+    if target::would_wait_for_ever(lock.addr()) {
+        debug::give_up(c"gangway: threads of one wave of this GPU cannot wait for each other's lock\n");
+    }
     // SAFETY: as the caller says.
     while unsafe { omp_test_nest_lock(lock) } == 0 {
         target::sleep(target::LOCK_SLEEP);

@@ -51,7 +51,7 @@ pub extern "C" fn ompx_sync_block_divergent(_ordering: i32) {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn ompx_ballot_sync(mask: u64, predicate: i32) -> u64 {
-    u64::from(target::ballot(mask as Mask, predicate != 0))
+    target::ballot(mask as Mask, predicate != 0).into()
 }
 
 #[unsafe(no_mangle)]

@@ -47,6 +47,10 @@ pub unsafe extern "C" fn __kmpc_target_init(
     if thread == kernel::main_thread() {
         return RUN;
     }
+    if !target::THREADS_END_ALONE && thread >= kernel::workers() {
+        // The compiler's code returns, and so does the state machine that LLVM makes.
+        return thread.cast_signed();
+    }
     if configuration.use_generic_state_machine != 0 {
         worker::run();
     }

@@ -2,7 +2,7 @@
 
 use crate::environment::Location;
 use crate::place::Place;
-use crate::target::{self, WARP};
+use crate::target;
 use crate::{debug, kernel, shared, unfinished};
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,17 +19,17 @@ shared! {
     static MEETINGS: u32
 }
 
-/// Whole warps meet at a barrier of the hardware, and others at one in memory.
+/// Whole warps meet at a barrier of the hardware, if it has one for a part of a block, and others at one in memory.
 #[inline(always)]
-fn is_whole_warps(size: u32) -> bool {
-    size.is_multiple_of(WARP)
+fn have_a_barrier(size: u32) -> bool {
+    target::PARTS_HAVE_BARRIERS && target::lane_of(size) == 0
 }
 
 /// Whether the hardware has no barrier for a team of that size: it counts warps.
 #[inline(always)]
 fn meets_in_memory(size: u32) -> bool {
     let whole_block = kernel::is_spmd() && size == target::threads_in_block();
-    size > 1 && !whole_block && !is_whole_warps(size)
+    size > 1 && !whole_block && !have_a_barrier(size)
 }
 
 /// A region of that size starts. In SPMD mode all threads of the block call it, and otherwise the
@@ -57,7 +57,7 @@ pub fn barrier(place: Place) {
     }
     if kernel::is_spmd() && size == target::threads_in_block() {
         target::barrier();
-    } else if is_whole_warps(size) {
+    } else if have_a_barrier(size) {
         target::barrier_of(TEAM_BARRIER, size);
     } else {
         meet(size);
@@ -75,10 +75,15 @@ fn meet(size: u32) {
         arrived.store(0, Ordering::Relaxed);
         target::fence_block();
         meetings.store(before.wrapping_add(1), Ordering::Relaxed);
-    } else {
-        while meetings.load(Ordering::Relaxed) == before {
-            target::sleep(target::TEAM_SLEEP);
+        if target::THREADS_END_ALONE {
+            target::fence_block();
+            return;
         }
+    }
+    // Where the lanes of a warp go together, the last thread is among those that look once: what it has done
+    // comes before the others wait.
+    while meetings.load(Ordering::Relaxed) == before {
+        target::sleep(target::TEAM_SLEEP);
     }
     target::fence_block();
 }
@@ -167,16 +172,16 @@ pub extern "C" fn __kmpc_flush(_: *const Location) {
 /// The lanes that run together now.
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_warp_active_thread_mask() -> u64 {
-    u64::from(target::active_lanes())
+    target::active_lanes().into()
 }
 
 /// Waits for lanes of the warp.
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_syncwarp(mask: u64) {
-    target::sync_warp(mask as u32);
+    target::sync_warp(mask as target::Mask);
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn __kmpc_get_warp_size() -> u32 {
-    WARP
+    target::warp_size()
 }

@@ -99,18 +99,19 @@ pub fn of_team(number: u32, bytes: u64, copies: u32) -> *mut c_void {
     let list = key.list();
     // SAFETY: the list and what it holds are the thread's while it has the lock.
     unsafe {
-        critical::lock(&raw mut (*list).lock);
-        let mut block = (*list).first;
-        while !(block.is_null() || (*block).key == key && (*block).bytes == bytes) {
-            block = (*block).next;
-        }
-        if block.is_null() {
-            block = fresh(key, bytes, copies);
-            (*block).next = (*list).first;
-            (*list).first = block;
-        }
-        (*block).users += 1;
-        critical::unlock(&raw mut (*list).lock);
+        let block = critical::exclusively(&raw mut (*list).lock, || {
+            let mut block = (*list).first;
+            while !(block.is_null() || (*block).key == key && (*block).bytes == bytes) {
+                block = (*block).next;
+            }
+            if block.is_null() {
+                block = fresh(key, bytes, copies);
+                (*block).next = (*list).first;
+                (*list).first = block;
+            }
+            (*block).users += 1;
+            block
+        });
         Copies::of_block(block).take(if copies == 1 { 0 } else { target::thread_id() })
     }
 }
@@ -173,18 +174,18 @@ pub fn copies_at(last: u32, address: *mut c_void) -> Option<Copies> {
     let mut found = None;
     // SAFETY: the list and what it holds are the thread's while it has the lock.
     unsafe {
-        critical::lock(&raw mut (*list).lock);
-        let mut block = (*list).first;
-        while !block.is_null() {
-            let of_team = (*block).key == Key { number: (*block).key.number, ..own };
-            let copies = Copies::of_block(block);
-            if of_team && (*block).copies > 1 && copies.have(address, (*block).copies) {
-                found = Some(copies);
-                break;
+        critical::exclusively(&raw mut (*list).lock, || {
+            let mut block = (*list).first;
+            while !block.is_null() {
+                let of_team = (*block).key == Key { number: (*block).key.number, ..own };
+                let copies = Copies::of_block(block);
+                if of_team && (*block).copies > 1 && copies.have(address, (*block).copies) {
+                    found = Some(copies);
+                    break;
+                }
+                block = (*block).next;
             }
-            block = (*block).next;
-        }
-        critical::unlock(&raw mut (*list).lock);
+        });
     }
     found
 }
@@ -202,18 +203,19 @@ pub unsafe fn give_back(memory: *mut c_void) {
             return;
         }
         let list = (*block).key.list();
-        critical::lock(&raw mut (*list).lock);
-        (*block).users -= 1;
-        let unused = (*block).users == 0;
-        if unused {
-            let mut link = &raw mut (*list).first;
-            while *link != block {
-                debug::check(|| !(*link).is_null(), c"a team's shared variable is given back twice");
-                link = &raw mut (**link).next;
+        let unused = critical::exclusively(&raw mut (*list).lock, || {
+            (*block).users -= 1;
+            let unused = (*block).users == 0;
+            if unused {
+                let mut link = &raw mut (*list).first;
+                while *link != block {
+                    debug::check(|| !(*link).is_null(), c"a team's shared variable is given back twice");
+                    link = &raw mut (**link).next;
+                }
+                *link = (*block).next;
             }
-            *link = (*block).next;
-        }
-        critical::unlock(&raw mut (*list).lock);
+            unused
+        });
         if unused {
             target::release(block.cast());
         }

@@ -24,8 +24,8 @@ use crate::toolchain::{Language, Toolchain, release};
 /// What clang and flang need to make an x86-64 device image beside the host code.
 const OFFLOAD_FLAGS: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
 
-/// What `gangway cc` needs for an image of each kind in one program.
-const ALL_FLAGS: [&str; 2] = ["-fopenmp", "--offload-arch=sm_80,x86_64"];
+/// What `gangway cc` needs for images of CPUs and of NVIDIA's GPUs in one program.
+pub const NVIDIA_FLAGS: [&str; 2] = ["-fopenmp", "--offload-arch=sm_80,x86_64"];
 
 /// The lines of a compiler's messages that are shown: a crash prints hundreds.
 const SHOWN_MESSAGES: usize = 40;
@@ -54,10 +54,10 @@ pub enum Devices {
     /// CPUs; `archive` is `libgangway-host-openmp.a`, linked into the images of Fortran programs.
     /// `command` is the staged one, for programs that are translated, with `files` of its own.
     Cpu { archive: PathBuf, command: PathBuf, files: Vec<PathBuf> },
-    /// CPUs and GPUs, by the staged command, of which `version` tells that it is another one;
+    /// CPUs and GPUs, by the staged command with these flags, of which `version` tells that it is another one;
     /// `files` are what it links into the images. With `watched` the host's loads and stores are told
     /// to `--check=map`, which flang has no way to do.
-    All { command: PathBuf, version: String, files: Vec<PathBuf>, watched: bool },
+    All { command: PathBuf, flags: [&'static str; 2], version: String, files: Vec<PathBuf>, watched: bool },
 }
 
 /// One run of a compiler: its name, what identifies it, and its arguments but `-o`.
@@ -98,10 +98,10 @@ impl Builder<'_> {
         })
     }
 
-    fn offload_flags(&self) -> &'static [&'static str] {
-        match self.devices {
+    fn offload_flags(&self) -> &[&'static str] {
+        match &self.devices {
             Devices::Cpu { .. } => &OFFLOAD_FLAGS,
-            Devices::All { .. } => &ALL_FLAGS,
+            Devices::All { flags, .. } => flags,
         }
     }
 
@@ -121,7 +121,7 @@ impl Builder<'_> {
     /// A call of the compiler for the devices.
     fn step(&self, language: Language, output: &'static str) -> Result<Step, String> {
         let mut step = self.stock_step(language, output)?;
-        if let Devices::All { command, version, files, watched } = &self.devices {
+        if let Devices::All { command, version, files, watched, .. } = &self.devices {
             for file in files.iter().chain([command]) {
                 if !file.is_file() {
                     return Err(format!("{} is missing: run `cargo xtask stage`", file.display()));

@@ -9,11 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::build::{self, Builder, Built, Devices};
+use crate::build::{self, Builder, Built, Devices, NVIDIA_FLAGS};
 use crate::corpus::Program;
 use crate::execute::{Offload, OffloadLibrary, Outcome};
 use crate::header::Reference;
-use crate::toolchain::{Toolchain, offload_library};
+use crate::toolchain::{Language, Toolchain, offload_library};
 use crate::verdict::{self, Side};
 
 /// As many as the CPU back end has, so that programs that number devices print the same.
@@ -22,9 +22,72 @@ const VIRTUAL_GPUS: &str = "4";
 /// For messages.
 const CPUS: &str = "CPU devices";
 
+/// The GPUs that programs are compiled for, besides CPUs.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// For messages.
+    name: &'static str,
+    flags: [&'static str; 2],
+    backend: &'static str,
+    /// The folder of the archive that is linked into images.
+    triple: &'static str,
+    /// What the virtual AMD GPU is.
+    processor: Option<&'static str>,
+    /// What is known not to work.
+    pub expectations: &'static str,
+    /// Of how many tests one runs, if all are not asked for.
+    pub share: usize,
+}
+
+impl Target {
+    pub const NVIDIA: Self = Self {
+        name: "virtual GPU",
+        flags: NVIDIA_FLAGS,
+        backend: "cuda",
+        triple: "nvptx64-nvidia-cuda",
+        processor: None,
+        expectations: "vgpu-expectations.txt",
+        share: 4,
+    };
+    const GFX90A: Self = Self {
+        name: "virtual AMD GPU",
+        flags: ["-fopenmp", "--offload-arch=gfx90a,x86_64"],
+        backend: "hsa",
+        triple: "amdgcn-amd-amdhsa",
+        processor: Some("gfx90a"),
+        expectations: "amd-expectations.txt",
+        share: 12,
+    };
+    const GFX906: Self = Self {
+        flags: ["-fopenmp", "--offload-arch=gfx906,x86_64"],
+        processor: Some("gfx906"),
+        ..Self::GFX90A
+    };
+
+    /// The one that `GANGWAY_CONFORMANCE_GPU` names: NVIDIA's if it is not set.
+    ///
+    /// # Errors
+    /// It names another one.
+    pub fn wanted() -> Result<Self, String> {
+        match env::var("GANGWAY_CONFORMANCE_GPU").as_deref() {
+            Err(_) | Ok("sm_80") => Ok(Self::NVIDIA),
+            Ok("gfx90a") => Ok(Self::GFX90A),
+            Ok("gfx906") => Ok(Self::GFX906),
+            Ok(other) => Err(format!("GANGWAY_CONFORMANCE_GPU={other}: expected sm_80, gfx90a or gfx906")),
+        }
+    }
+
+    /// Whether its device runtime takes code of a language.
+    #[must_use]
+    pub fn takes(&self, language: Language) -> bool {
+        self.processor.is_none() || language != Language::Fortran
+    }
+}
+
 /// The staged installation.
 #[derive(Debug)]
 pub struct Installation {
+    target: Target,
     toolchain: Toolchain,
     stage: PathBuf,
     /// Where programs are kept.
@@ -35,11 +98,12 @@ pub struct Installation {
 
 impl Installation {
     /// `folder` is one of cargo's for tests.
-    pub fn find(folder: &str) -> Self {
+    pub fn find(folder: &str, target: Target) -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let root = root.canonicalize().unwrap_or(root);
         let stage = env::var_os("GANGWAY_STAGE").map(PathBuf::from);
         Self {
+            target,
             toolchain: Toolchain::find(),
             stage: stage.unwrap_or_else(|| root.join("build/stage")),
             cache: Path::new(folder).join("conformance"),
@@ -61,10 +125,10 @@ impl Installation {
         let version = self.version.get_or_init(|| build::version_of(&command)).clone();
         let version = version.map_err(|error| format!("{error}: run `cargo xtask stage`"))?;
         let files = vec![
-            self.libraries().join("nvptx64-nvidia-cuda/libompdevice.a"),
+            self.libraries().join(self.target.triple).join("libompdevice.a"),
             self.libraries().join("libgangway-host-openmp.a"),
         ];
-        let devices = Devices::All { command, version, files, watched };
+        let devices = Devices::All { command, flags: self.target.flags, version, files, watched };
         Builder { toolchain: &self.toolchain, cache: self.cache.clone(), devices }.build(program, level)
     }
 
@@ -98,7 +162,7 @@ impl Installation {
 
     /// Gangway's library with virtual GPUs.
     pub fn virtual_gpus(&self) -> Result<OffloadLibrary, String> {
-        self.library("virtual GPU", "cuda", Some(self.libraries().join("vgpu")))
+        self.library(self.target.name, self.target.backend, Some(self.libraries().join("vgpu")))
     }
 
     /// Gangway's library, with the devices of one back end.
@@ -116,6 +180,9 @@ impl Installation {
                 file.display()
             ));
         }
+        let mut environment =
+            vec![("GANGWAY_DEVICE", OsString::from(device)), ("GANGWAY_VGPU_DEVICES", VIRTUAL_GPUS.into())];
+        environment.extend(self.target.processor.map(|name| ("GANGWAY_VGPU_PROCESSOR", name.into())));
         Ok(OffloadLibrary {
             name,
             directory,
@@ -123,10 +190,7 @@ impl Installation {
             libomp: self.toolchain.stock_libraries()?.to_owned(),
             leaves_no_files: true,
             preloaded: Vec::new(),
-            environment: vec![
-                ("GANGWAY_DEVICE", OsString::from(device)),
-                ("GANGWAY_VGPU_DEVICES", VIRTUAL_GPUS.into()),
-            ],
+            environment,
             checker: None,
         })
     }

@@ -19,7 +19,7 @@ use gangway_conformance::execute::{Checker, Offload};
 use gangway_conformance::expectations::Expectations;
 use gangway_conformance::toolchain::release;
 use gangway_conformance::verdict::Side;
-use gangway_conformance::vgpu::Installation;
+use gangway_conformance::vgpu::{Installation, Target};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Of how many tests one runs, if all are not asked for.
@@ -41,9 +41,9 @@ fn main() -> ExitCode {
 
 fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let on_gpus = Expectations::read(&folder.join("vgpu-expectations.txt"))?;
+    let on_gpus = Expectations::read(&folder.join(Target::NVIDIA.expectations))?;
     let suite = Arc::new(Suite {
-        installation: Installation::find(env!("CARGO_TARGET_TMPDIR")),
+        installation: Installation::find(env!("CARGO_TARGET_TMPDIR"), Target::NVIDIA),
         known: Known::read(&folder.join("checked.txt"))?,
         checks: env::var("GANGWAY_CONFORMANCE_CHECKS").unwrap_or_else(|_| "all".to_owned()),
     });

@@ -5,7 +5,10 @@
 //! there are CPU devices. Both runs have to end as the header says, and to print the same.
 //! `vgpu-expectations.txt` says what is known to be different.
 //!
-//! Without a filter every fourth test runs, which covers every language and level in a few
+//! With `GANGWAY_CONFORMANCE_GPU=gfx90a` (or `gfx906`) the programs of C and C++ are compiled for, and run on, virtual
+//! AMD GPUs; `amd-expectations.txt` is their list (`make conformance-amd`).
+//!
+//! Without a filter every fourth test runs (of AMD's every twelfth), which covers every language and level in a few
 //! minutes; `GANGWAY_CONFORMANCE_VGPU=all` runs them all, and so does a filter with what it names.
 
 use std::env;
@@ -19,11 +22,8 @@ use gangway_conformance::execute::Offload;
 use gangway_conformance::expectations::{Expectations, Expected};
 use gangway_conformance::toolchain::release;
 use gangway_conformance::verdict::Side;
-use gangway_conformance::vgpu::Installation;
+use gangway_conformance::vgpu::{Installation, Target};
 use libtest_mimic::{Arguments, Failed, Trial};
-
-/// Of how many tests one runs, if all are not asked for.
-const SHARE: usize = 4;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -37,14 +37,17 @@ fn main() -> ExitCode {
 }
 
 fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
-    let expectations = Path::new(env!("CARGO_MANIFEST_DIR")).join("vgpu-expectations.txt");
+    let target = Target::wanted()?;
+    let expectations = Path::new(env!("CARGO_MANIFEST_DIR")).join(target.expectations);
     let suite = Arc::new(Suite {
-        installation: Installation::find(env!("CARGO_TARGET_TMPDIR")),
+        installation: Installation::find(env!("CARGO_TARGET_TMPDIR"), target),
         expectations: Expectations::read(&expectations)?,
+        target,
     });
     let mut names = Vec::new();
     let mut trials = Vec::new();
-    for program in corpus::programs(&corpus::programs_directory())? {
+    let programs = corpus::programs(&corpus::programs_directory())?;
+    for program in programs.into_iter().filter(|program| target.takes(program.language)) {
         let program = Arc::new(program);
         for level in program.header.levels.clone() {
             let (suite, program) = (Arc::clone(&suite), Arc::clone(&program));
@@ -67,7 +70,7 @@ fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
         let mut index = 0;
         trials.retain(|_| {
             index += 1;
-            (index + index / (2 * SHARE)).is_multiple_of(SHARE)
+            (index + index / (2 * target.share)).is_multiple_of(target.share)
         });
         eprintln!("{} of {count} tests; GANGWAY_CONFORMANCE_VGPU=all runs the others, too", trials.len());
     }
@@ -75,6 +78,7 @@ fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
 }
 
 struct Suite {
+    target: Target,
     installation: Installation,
     expectations: Expectations,
 }
@@ -92,7 +96,8 @@ impl Suite {
             (None, done) => done,
             (Some((Expected::Differs | Expected::Defect, _)), Err(_)) => Ok(()),
             (Some((expected, reason)), _) => Err(format!(
-                "this works although vgpu-expectations.txt has it as {expected} ({reason}): remove the line"
+                "this works although {} has it as {expected} ({reason}): remove the line",
+                self.target.expectations
             )),
         }
     }

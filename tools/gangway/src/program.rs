@@ -206,12 +206,12 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
     }
 }
 
-/// Whether none but GPUs of NVIDIA can run the regions of a program, besides the host.
+/// Whether none but GPUs can run the regions of a program, besides the host.
 fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Gpu> {
-    let of_gpu = |triple: &str| {
-        let maker = if triple.starts_with("nvptx") { Some(Gpu::Nvidias) } else { None };
-        // Clang's code for AMD's runs nowhere yet.
-        maker.or_else(|| (gcc && triple.starts_with("amdgcn")).then_some(Gpu::Amds))
+    let of_gpu = |triple: &str| match triple {
+        _ if triple.starts_with("nvptx") => Some(Gpu::Nvidias),
+        _ if triple.starts_with("amdgcn") => Some(Gpu::Amds),
+        _ => None,
     };
     let ours = |producer: &Producer| match producer {
         Producer::Clang(_) => true,

@@ -143,6 +143,9 @@ fn explained(
         (Compiler::Clang, true, false) => {
             "\n  help: compile it with `gangway cc -fopenmp --offload-arch=sm_80`"
         }
+        (Compiler::Clang, false, _) if amd => {
+            "\n  help: compile it with `gangway cc -fopenmp --offload-arch=gfx90a`"
+        }
         (Compiler::Clang, false, true) => "\n  help: compile it with `gangway cc -fopenmp`",
         (Compiler::Gcc, true, _) => {
             "\n  help: compile it with -foffload=nvptx-none (Debian: gcc-offload-nvptx is needed for that)"

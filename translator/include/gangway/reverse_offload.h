@@ -71,11 +71,16 @@ static inline __attribute__((unused)) void gangway_reverse_run(unsigned long lon
   }
 }
 
-#ifdef __NVPTX__
+#if defined __NVPTX__ || defined __AMDGCN__
 /* Memory of one thread or team has addresses that mean nothing outside of it: its bytes go
  * with the block and come back with it. */
 static inline int gangway_reverse_is_private(const void *address) {
+#ifdef __NVPTX__
   return address && (__nvvm_isspacep_local(address) || __nvvm_isspacep_shared(address));
+#else
+  const __attribute__((address_space(0))) void *generic = (const __attribute__((address_space(0))) void *)address;
+  return address && (__builtin_amdgcn_is_private(generic) || __builtin_amdgcn_is_shared(generic));
+#endif
 }
 
 static inline __attribute__((unused)) void gangway_reverse_call(unsigned long long function,

@@ -11,12 +11,12 @@ use std::fmt::Write;
 pub const PLACE: &str = "nvptx64-nvidia-cuda/fortran.bc";
 
 /// Functions of one complex number.
-const COMPLEX: [&str; 15] = [
+pub const COMPLEX: [&str; 15] = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "log", "sin", "sinh", "sqrt",
     "tan", "tanh",
 ];
 
-const REAL: [&str; 2] = ["abs", "arg"];
+pub const REAL: [&str; 2] = ["abs", "arg"];
 
 pub fn text() -> String {
     // Without a name of its own the module has that of its file, and so a folder of this machine.

@@ -2,6 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The kind of GPU that a text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Nvptx,
+    Amdgcn,
+}
+
+impl Kind {
+    /// What stands before the name of a variable in global memory, and behind it where it is declared.
+    const fn global_space(self) -> &'static str {
+        match self {
+            Self::Nvptx => "",
+            Self::Amdgcn => "addrspace(1) ",
+        }
+    }
+}
+
 /// The section that marks a static of the crate as shared memory of a block.
 const SHARED_SECTION: &str = ", section \".gangway.shared\"";
 
@@ -26,6 +43,16 @@ const DEVICE_ENVIRONMENT: &str = "__omp_rtl_device_environment";
 /// The name of the memory whose size a launch says.
 const DYNAMIC_SHARED: &str = "__gangway_dynamic_shared";
 
+/// The functions that order memory, and between whom.
+const FENCES: [(&str, &str); 3] = [
+    ("@__gangway_fence_wave(", "wavefront"),
+    ("@__gangway_fence_block(", "workgroup"),
+    ("@__gangway_fence_device(", "agent"),
+];
+
+/// The function that answers where the implicit arguments of a kernel of AMD's stand.
+const IMPLICIT_ARGUMENTS: &str = "@__gangway_implicit_arguments(";
+
 /// The function that hides where a pointer comes from.
 const OPAQUE: &str = "@__gangway_opaque(";
 
@@ -44,13 +71,14 @@ const C_VARIABLES: [&str; 3] = ["@stdin = ", "@stdout = ", "@stderr = "];
 const MANGLED: &str = "_R";
 
 /// The edits before the optimiser runs.
-pub fn prepare(text: &str) -> String {
+pub fn prepare(text: &str, kind: Kind) -> String {
     let shared = shared_names(text);
     let mut output = String::with_capacity(text.len() + text.len() / 8);
     for line in text.lines() {
-        let line = place_in_shared_memory(line, &shared);
+        let Some(line) = expand_amd(line) else { continue };
+        let line = place_in_shared_memory(&line, &shared, kind);
         let line = mark_indirect_calls(&line);
-        let line = let_programs_define(&line);
+        let line = let_programs_define(&line, kind);
         let line = pass_complex_numbers(&line);
         output.push_str(&without_processor(&line));
         output.push('\n');
@@ -60,12 +88,12 @@ pub fn prepare(text: &str) -> String {
 
 /// The edits after it: functions that the compiler of the program is to recognise by name stayed
 /// whole until now, and what is exported is for the image alone.
-pub fn finish(text: &str) -> String {
+pub fn finish(text: &str, kind: Kind) -> String {
     let groups = attribute_groups(text);
     let mut output = String::with_capacity(text.len());
     for line in text.lines() {
-        let Some(line) = expand_stand_ins(line) else { continue };
-        let Some(line) = replace_vprintf(&line) else { continue };
+        let Some(line) = expand_stand_ins(line, kind) else { continue };
+        let Some(line) = replace_vprintf(&line, kind) else { continue };
         output.push_str(&hide(&decide_inlining(&make_volatile(&line), &groups)));
         output.push('\n');
     }
@@ -110,14 +138,15 @@ fn shared_names(text: &str) -> BTreeSet<&str> {
 
 /// Rust has no address spaces: a marked static moves to the third one, and where it is used its
 /// address is converted. LLVM's passes take the conversion away again.
-fn place_in_shared_memory(line: &str, shared: &BTreeSet<&str>) -> String {
+fn place_in_shared_memory(line: &str, shared: &BTreeSet<&str>, kind: Kind) -> String {
     if let Some((name, rest)) = line.split_once(" = ")
         && name.strip_prefix('@').is_some_and(|name| shared.contains(name))
     {
         if name == format!("@{DYNAMIC_SHARED}") {
             return format!("{name} = external addrspace(3) global [0 x i8], align 16");
         }
-        let rest = rest.replacen(" global ", " addrspace(3) global ", 1);
+        let global = format!("{}global ", kind.global_space());
+        let rest = rest.replacen(&global, "addrspace(3) global ", 1);
         return format!("{name} = {}", rest.replacen(SHARED_SECTION, "", 1));
     }
     let mut output = String::with_capacity(line.len());
@@ -126,8 +155,12 @@ fn place_in_shared_memory(line: &str, shared: &BTreeSet<&str>) -> String {
         let after = &rest[at + 1..];
         let end = after.find(|letter: char| !is_name(letter)).unwrap_or(after.len());
         let name = &after[..end];
-        output.push_str(&rest[..at]);
-        if shared.contains(name) {
+        let (before, is_shared) = (&rest[..at], shared.contains(name));
+        output.push_str(before.strip_suffix(kind.global_space()).filter(|_| is_shared).unwrap_or(before));
+        if is_shared && kind == Kind::Amdgcn {
+            // It is converted already.
+            output.push_str(&format!("addrspace(3) @{name}"));
+        } else if is_shared {
             output.push_str(&format!("addrspacecast (ptr addrspace(3) @{name} to ptr)"));
         } else {
             output.push('@');
@@ -189,7 +222,7 @@ fn without_processor(line: &str) -> String {
 
 /// Weak, and no longer read as volatile: the program's own definition decides. Rust had to be kept
 /// from taking its value for the last word.
-fn let_programs_define(line: &str) -> String {
+fn let_programs_define(line: &str, kind: Kind) -> String {
     if line.starts_with("@llvm.compiler.used") {
         // Nothing in the image refers to it; the host does.
         return line.replacen("@llvm.compiler.used", "@llvm.used", 1);
@@ -199,7 +232,7 @@ fn let_programs_define(line: &str) -> String {
     {
         let visibility = if plain == DEVICE_ENVIRONMENT { "protected" } else { "hidden" };
         let at = rest.find("constant ").or_else(|| rest.find("global ")).unwrap_or(0);
-        return format!("{name} = weak {visibility} {}", &rest[at..]);
+        return format!("{name} = weak {visibility} {}{}", kind.global_space(), &rest[at..]);
     }
     if line.contains("load volatile") && line.contains(&format!("@{COMPILER_CONSTANTS}")) {
         return line.replacen("load volatile", "load", 1);
@@ -233,14 +266,24 @@ fn make_volatile(line: &str) -> String {
 /// Calls of functions that stand for what Rust cannot say, as what they stand for; their declarations
 /// go. Hiding where a pointer comes from is two conversions, which fold as soon as the pointer is a
 /// constant.
-fn expand_stand_ins(line: &str) -> Option<String> {
-    for (name, expansion) in [
-        (OPAQUE, "  %N = ptrtoint ptr %A to i64\n  %R = inttoptr i64 %N to ptr"),
-        (
-            LOW_BYTE,
-            "  %N = alloca i16, align 2\n  store i16 %A, ptr %N, align 2\n  %R = load i8, ptr %N, align 2",
-        ),
-    ] {
+fn expand_stand_ins(line: &str, kind: Kind) -> Option<String> {
+    // AMD's GPUs have no stack that grows: LLVM says how much a kernel needs, and denies recursions where it sees them.
+    // A call that it does not see through has it ask the host for more.
+    let opaque = match kind {
+        Kind::Nvptx => "  %N = ptrtoint ptr %A to i64\n  %R = inttoptr i64 %N to ptr",
+        Kind::Amdgcn => "  %R = call ptr asm \"\", \"=v,0\"(ptr %A)",
+    };
+    // A stack has an address space of its own there.
+    let low_byte = match kind {
+        Kind::Nvptx => {
+            "  %N = alloca i16, align 2\n  store i16 %A, ptr %N, align 2\n  %R = load i8, ptr %N, align 2"
+        }
+        Kind::Amdgcn => {
+            "  %N = alloca i16, align 2, addrspace(5)\n  store i16 %A, ptr addrspace(5) %N, align 2\n  \
+             %R = load i8, ptr addrspace(5) %N, align 2"
+        }
+    };
+    for (name, expansion) in [(OPAQUE, opaque), (LOW_BYTE, low_byte)] {
         let Some(at) = line.find(name) else { continue };
         if line.starts_with("declare ") {
             return None;
@@ -253,10 +296,34 @@ fn expand_stand_ins(line: &str) -> Option<String> {
     Some(line.to_owned())
 }
 
+/// What only code for AMD's GPUs has.
+fn expand_amd(line: &str) -> Option<String> {
+    let is_declaration = line.starts_with("declare ");
+    if let Some((_, scope)) = FENCES.into_iter().find(|(name, _)| line.contains(name)) {
+        return (!is_declaration).then(|| format!("  fence syncscope(\"{scope}\") seq_cst"));
+    }
+    if line.contains(IMPLICIT_ARGUMENTS) {
+        if is_declaration {
+            return Some("declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()".to_owned());
+        }
+        let (result, _) = line.trim_start().split_once(" = ")?;
+        let between = result.replacen('%', "%gangway.", 1);
+        return Some(format!(
+            "  {between} = call ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()\n  \
+             {result} = addrspacecast ptr addrspace(4) {between} to ptr"
+        ));
+    }
+    Some(line.to_owned())
+}
+
 /// The body that `vprintf` has where the image has this member. It is available to LLVM, which
 /// inlines it into all callers, but defines nothing: so a call of `vprintf` alone does not bring
 /// the member into an image. What the member calls itself stays the driver's.
-fn replace_vprintf(line: &str) -> Option<String> {
+fn replace_vprintf(line: &str, kind: Kind) -> Option<String> {
+    if kind == Kind::Amdgcn {
+        // Nobody else has one there.
+        return Some(line.to_owned());
+    }
     if line.contains(DRIVER_VPRINTF) {
         if line.starts_with("declare ") {
             return None;
@@ -348,7 +415,7 @@ mod tests {
   store ptr @_RA, ptr @_RAB
   call void @f(ptr align 8 @_RA)
 ";
-        let edited = prepare(text);
+        let edited = prepare(text, Kind::Nvptx);
         let lines: Vec<&str> = edited.lines().collect();
         assert_eq!(lines[0], "@_RA = internal addrspace(3) global [8 x i8] undef, align 4");
         assert_eq!(lines[1], "@_RAB = internal global [8 x i8] undef, align 4");
@@ -410,7 +477,7 @@ define void @b() unnamed_addr #1 section \".gangway.call\" {
 define void @c(ptr %0) unnamed_addr #1 {
 attributes #1 = { convergent noinline memory(argmem: read) }
 ";
-        let finished = finish(text);
+        let finished = finish(text, Kind::Nvptx);
         let lines: Vec<&str> = finished.lines().collect();
         assert_eq!(
             lines[0],
@@ -451,9 +518,9 @@ attributes #1 = { convergent noinline memory(argmem: read) }
             ),
         ];
         for (line, expected) in cases {
-            assert_eq!(expand_stand_ins(line).as_deref(), Some(expected));
+            assert_eq!(expand_stand_ins(line, Kind::Nvptx).as_deref(), Some(expected));
         }
-        assert_eq!(expand_stand_ins("declare ptr @__gangway_opaque(ptr noundef) #1"), None);
+        assert_eq!(expand_stand_ins("declare ptr @__gangway_opaque(ptr noundef) #1", Kind::Nvptx), None);
     }
 
     #[test]
@@ -470,8 +537,8 @@ attributes #1 = { convergent noinline memory(argmem: read) }
             ),
         ];
         for (line, expected) in cases {
-            assert_eq!(replace_vprintf(line).as_deref(), expected);
-            assert_eq!(replace_vprintf(line).map(|line| hide(&line)).as_deref(), expected);
+            assert_eq!(replace_vprintf(line, Kind::Nvptx).as_deref(), expected);
+            assert_eq!(replace_vprintf(line, Kind::Nvptx).map(|line| hide(&line)).as_deref(), expected);
         }
     }
 
@@ -492,7 +559,7 @@ attributes #1 = { convergent noinline memory(argmem: read) }
             ),
         ];
         for (line, expected) in cases {
-            assert_eq!(let_programs_define(line), expected);
+            assert_eq!(let_programs_define(line, Kind::Nvptx), expected);
         }
     }
 
@@ -522,7 +589,8 @@ declare void @other()
 
     #[test]
     fn flags_for_openmp_are_added() {
-        let edited = prepare("!llvm.module.flags = !{!0}\n!0 = !{i32 8, !\"PIC Level\", i32 2}\n");
+        let edited =
+            prepare("!llvm.module.flags = !{!0}\n!0 = !{i32 8, !\"PIC Level\", i32 2}\n", Kind::Nvptx);
         assert!(edited.contains("!llvm.module.flags = !{!1, !2, !0}"), "{edited}");
         assert!(edited.contains("!2 = !{i32 7, !\"openmp-device\", i32 51}"), "{edited}");
     }

@@ -60,6 +60,7 @@ functions! {
         flags: *const u32,
         pointer: *const c_void,
     );
+    memory_fill = c"hsa_amd_memory_fill"(pointer: *mut c_void, value: u32, count: usize);
     memory_copy = c"hsa_memory_copy"(to: *mut c_void, from: *const c_void, bytes: usize);
     memory_copy_async = c"hsa_amd_memory_async_copy"(
         to: *mut c_void,

@@ -28,13 +28,17 @@ pub(crate) struct Handle(pub u64);
 pub(crate) enum AgentInfo {
     Name = 0,
     VendorName = 1,
+    WorkgroupMaxSize = 8,
     QueueMaxSize = 14,
     Device = 17,
     ComputeUnits = 0xA002,
     ClockFrequency = 0xA003,
     ProductName = 0xA009,
+    MaxWaves = 0xA00A,
+    Simds = 0xA00B,
     Uuid = 0xA011,
     MemoryAvailable = 0xA015,
+    TimestampFrequency = 0xA016,
 }
 
 /// `HSA_DEVICE_TYPE_GPU`
@@ -122,6 +126,9 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
+    /// Grids have all three.
+    pub const DIMENSIONS: u16 = 3;
+
     /// `hsa_kernel_dispatch_packet_t`
     pub fn packet(&self) -> Packet {
         let [x, y, z] = self.workgroup.map(u64::from);
@@ -155,10 +162,10 @@ pub(crate) mod header {
     const BARRIER_AND: u32 = 3;
     const BARRIER_BIT: u32 = 1 << 8;
     const SYSTEM_FENCES: u32 = 2 << 9 | 2 << 11;
-    const THREE_DIMENSIONS: u32 = 3 << 16;
+    const DIMENSIONS: u32 = (super::Dispatch::DIMENSIONS as u32) << 16;
 
     /// A kernel that begins when the packets before it are done.
-    pub const DISPATCH: u32 = KERNEL_DISPATCH | BARRIER_BIT | SYSTEM_FENCES | THREE_DIMENSIONS;
+    pub const DISPATCH: u32 = KERNEL_DISPATCH | BARRIER_BIT | SYSTEM_FENCES | DIMENSIONS;
     /// Waits for signals, and for the packets before it.
     pub const BARRIER: u32 = BARRIER_AND | BARRIER_BIT | SYSTEM_FENCES;
 }

@@ -1,7 +1,7 @@
-//! Host calls of code on NVIDIA's GPUs: `gangway/host_call.h`.
+//! Host calls of code on GPUs: `gangway/host_call.h`.
 //!
 //! The host finds `__gangway_host_channel` in images that call, and only in those, and has it
-//! lead to the channel before a kernel runs. sm_70 and newer: threads of a warp wait for each
+//! lead to the channel before a kernel runs. NVIDIA's from sm_70 on: threads of a warp wait for each
 //! other, and memory is ordered for the whole system.
 
 #![no_std]
@@ -34,7 +34,7 @@ impl Warp for Gpu {
 
     #[inline(always)]
     fn broadcast(&self, mask: u32, value: u32, lane: u32) -> u32 {
-        target::shuffle_index(mask, value, lane, 31)
+        target::shuffle_index(mask, value, lane)
     }
 
     #[inline(always)]
@@ -49,7 +49,7 @@ impl Warp for Gpu {
 
     #[inline(always)]
     fn spread(&self) -> u32 {
-        target::ctaid_x() ^ target::warpid()
+        target::spread()
     }
 
     #[inline(always)]
@@ -65,7 +65,7 @@ impl Warp for Gpu {
 
 /// The host looks it up by this name.
 #[unsafe(no_mangle)]
-#[used]
+#[cfg_attr(not(target_arch = "amdgpu"), used)]
 pub static __gangway_host_channel: AtomicPtr<Channel> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Calls a function of the host.
@@ -83,8 +83,12 @@ pub unsafe extern "C" fn gangway_host_call(function: u64, block: *mut c_void, si
     if channel.is_null() {
         return UNSERVED as c_int;
     }
-    // SAFETY: the host has made it a channel, which lives as long as the process.
-    unsafe { call(&Gpu, &*channel, function, block.cast(), size) as c_int }
+    let mut outcome = 0;
+    target::in_turn(|| {
+        // SAFETY: the host has made it a channel, which lives as long as the process.
+        outcome = unsafe { call(&Gpu, &*channel, function, block.cast(), size) };
+    });
+    outcome as c_int
 }
 
 /// Compiled so that a panic is a trap, the crate reaches no handler; the compiler wants one.

@@ -12,6 +12,16 @@ mod nvptx {
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
 
+/// The counter of AMD's GPUs runs at 100 MHz.
+#[cfg(target_arch = "amdgpu")]
+pub fn nanoseconds() -> u64 {
+    unsafe extern "C" {
+        #[link_name = "llvm.readsteadycounter"]
+        safe fn steady_counter() -> u64;
+    }
+    steady_counter() * 10
+}
+
 /// Nanoseconds since some moment.
 #[cfg(not(gpu))]
 pub fn nanoseconds() -> u64 {

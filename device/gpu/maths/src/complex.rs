@@ -4,6 +4,8 @@
 //! All have Rust's calling convention, in which a pair is returned as clang returns a complex
 //! number.
 
+// Of AMD's GPUs they are text (`xtask/src/gpu/complex.rs`).
+#[cfg(not(target_arch = "amdgpu"))]
 pub mod c;
 pub mod fortran;
 pub mod functions;

@@ -19,7 +19,7 @@ macro_rules! export_nv {
         = $body:expr;)*) => {$(
         $(#[$attribute])*
         #[cfg_attr(
-            gpu,
+            target_arch = "nvptx64",
             unsafe(export_name = concat!("__nv_", stringify!($name))),
             linkage = "weak"
         )]

@@ -19,7 +19,8 @@
 //! even read it for programs without mathematics. Nothing here knows of threads or teams.
 
 #![cfg_attr(gpu, no_std)]
-#![cfg_attr(gpu, feature(f16, linkage, link_llvm_intrinsics))]
+#![cfg_attr(gpu, feature(linkage, link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "nvptx64", feature(f16))]
 #![cfg_attr(gpu, allow(internal_features))]
 
 mod export;

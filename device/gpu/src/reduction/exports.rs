@@ -10,7 +10,7 @@ use core::sync::atomic::AtomicU32;
 
 use super::callbacks::{Buffer, InterWarpCopy, ListGlobal, Reduction, ShuffleAndReduce};
 use super::grid::{Counters, Place as Caller};
-use super::machine::{Machine, WARP};
+use super::machine::Machine;
 use super::{block, grid};
 use crate::environment::{LaunchEnvironment, LaunchEnvironmentOfClang23, Location, mode};
 use crate::grid::shuffle_down_64;
@@ -192,8 +192,8 @@ pub extern "C" fn __kmpc_reduction_get_fixed_buffer() -> *mut c_void {
 fn participants() -> target::Mask {
     let place = Place::current();
     let threads = if place.level() == 0 { target::threads_in_block() } else { place.size() };
-    let first = target::thread_id() & !(WARP - 1);
-    if threads - first >= WARP { !0 } else { (1 << (threads - first)) - 1 }
+    let first = target::thread_id() & !(target::warp_size() - 1);
+    if threads - first >= target::warp_size() { !0 } else { (1 << (threads - first)) - 1 }
 }
 
 /// The value of the lane `offset` further on, in a segment of `width` lanes.

@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::block;
 use super::callbacks::{Buffer, Reduction};
-use super::machine::{Machine, WARP};
+use super::machine::Machine;
+use crate::target::{lane_of, warp_of, warp_size};
 
 /// The counters of one launch, both zero before it and after it.
 #[derive(Clone, Copy)]
@@ -96,14 +97,14 @@ pub unsafe fn reduce<M: Machine>(
 /// All threads of the block call it, and those below `holders` have a list.
 #[inline(always)]
 unsafe fn combine<M: Machine>(machine: M, reduction: &Reduction, buffer: &Buffer, thread: u32, holders: u32) {
-    let (warp, lane) = (thread / WARP, thread % WARP);
-    let here = holders.saturating_sub(warp * WARP).min(WARP);
+    let (warp, lane) = (warp_of(thread), lane_of(thread));
+    let here = holders.saturating_sub(warp * warp_size()).min(warp_size());
     // SAFETY: the caller's promise covers this warp.
     unsafe { block::within_warp(reduction, lane, here) };
-    if holders <= WARP {
+    if holders <= warp_size() {
         return;
     }
-    let warps = holders.div_ceil(WARP);
+    let warps = warp_of(holders + warp_size() - 1);
     machine.barrier();
     if lane == 0 && warp < warps {
         // SAFETY: there are at least as many slots as holders, and all threads have read theirs.

@@ -1,9 +1,6 @@
 //! What the algorithms ask of the processor. The device has one implementation, the tests have a
 //! machine that runs every thread as a coroutine.
 
-/// Lanes of a warp.
-pub const WARP: u32 = 32;
-
 /// The processor as one thread sees it.
 pub trait Machine: Copy {
     /// Waits for all threads of the block.

@@ -9,15 +9,15 @@
 //! is for a compiler that reduces over lanes of a `simd` construct or over those that a branch has left.
 
 use super::callbacks::{Reduction, Version};
-use super::machine::WARP;
+use crate::target::{Mask, warp_size};
 
-/// All 32 lanes take part: lane `i` combines with lane `i + 16`, then with `i + 8`, and so on.
+/// All lanes take part. Of 32 lane `i` combines with lane `i + 16`, then with `i + 8`, and so on.
 ///
 /// # Safety
 /// As [`Reduction::step`]; all lanes of the warp call it.
 #[inline(always)]
 pub unsafe fn full(reduction: &Reduction) {
-    let mut offset = WARP / 2;
+    let mut offset = warp_size() / 2;
     while offset > 0 {
         // SAFETY: the caller's promise is this function's.
         unsafe { reduction.step(0, offset, Version::Full) };
@@ -54,8 +54,8 @@ pub unsafe fn contiguous(reduction: &Reduction, lane: u32, size: u32) {
 /// # Safety
 /// As [`Reduction::step`]; exactly the lanes in `participants` call it.
 #[inline(always)]
-pub unsafe fn dispersed(reduction: &Reduction, lane: u32, participants: u32) -> bool {
-    let below = (1u32 << lane) - 1;
+pub unsafe fn dispersed(reduction: &Reduction, lane: u32, participants: Mask) -> bool {
+    let below = ((1 as Mask) << lane) - 1;
     let mut left = participants;
     while left & (left - 1) != 0 {
         let logical = (left & below).count_ones();
@@ -74,11 +74,11 @@ pub unsafe fn dispersed(reduction: &Reduction, lane: u32, participants: u32) -> 
 
 /// Every other lane of `lanes`, from the first on.
 #[inline(always)]
-fn even(lanes: u32) -> u32 {
+fn even(lanes: Mask) -> Mask {
     // Bit `i` becomes the parity of the bits from 0 up to `i`.
     let mut parity = lanes;
     let mut shift = 1;
-    while shift < WARP {
+    while shift < warp_size() {
         parity ^= parity << shift;
         shift *= 2;
     }

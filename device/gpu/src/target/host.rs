@@ -1,18 +1,13 @@
 //! A GPU of one block of one thread, on the processor that compiles: unit tests of what does not
 //! depend on the target run on it, and lints.
 
+use super::Axis;
 use core::ffi::{c_char, c_void};
 
 pub const MOST_THREADS: usize = 1024;
-pub const WARP: u32 = 32;
+pub const THREADS_END_ALONE: bool = true;
+pub const PARTS_HAVE_BARRIERS: bool = true;
 pub type Mask = u32;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Axis {
-    X,
-    Y,
-    Z,
-}
 
 macro_rules! answers {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $value:expr;)*) => {$(
@@ -25,6 +20,9 @@ macro_rules! answers {
 }
 
 answers! {
+    warp_size() -> u32 = 32;
+    would_wait_for_ever(address: usize) -> bool = false;
+    warp_of(thread: u32) -> u32 = thread / warp_size();
     thread_id() -> u32 = 0;
     threads_in_block() -> u32 = 1;
     block_id() -> u32 = 0;
@@ -66,6 +64,10 @@ does_nothing! {
     fence_system();
     sleep(nanoseconds: u32);
     exit_if(condition: bool);
+}
+
+pub fn in_turn<R>(act: impl FnOnce() -> R) -> R {
+    act()
 }
 
 /// Ends the test.

@@ -3,15 +3,39 @@
 //! A kind is a module with the functions of [`nvptx`]; everything else in the crate is the same for
 //! all. [`host`] is a GPU of one thread, on which unit tests run.
 
+#[cfg(target_arch = "amdgpu")]
+mod amdgcn;
 #[cfg(not(gpu))]
 mod host;
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;
+#[cfg(gpu)]
+mod stand_in;
+
+#[cfg(target_arch = "amdgpu")]
+pub use amdgcn::*;
 
 #[cfg(not(gpu))]
 pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
+#[cfg(gpu)]
+pub use stand_in::*;
+
+/// A direction of the grid and of its blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+/// The lane of a thread of the block, and how many threads more than whole warps so many are.
+#[must_use]
+#[inline(always)]
+pub fn lane_of(thread: u32) -> u32 {
+    thread & (warp_size() - 1)
+}
 
 /// Whether grid and blocks extend along x alone.
 #[must_use]

@@ -1,12 +1,19 @@
 //! NVIDIA's GPUs, through LLVM's intrinsics. sm_70 and newer: threads of a warp wait for each other.
 
+use super::Axis;
 use core::ffi::{c_char, c_void};
 
 /// The most threads of a block.
 pub const MOST_THREADS: usize = 1024;
 
+/// Whether threads can end while others of their warp go on ([`exit_if`]).
+pub const THREADS_END_ALONE: bool = true;
+
+/// Whether a part of a block, whole warps, has a barrier of the hardware ([`barrier_of`]).
+pub const PARTS_HAVE_BARRIERS: bool = true;
+
 /// Threads of a warp.
-pub const WARP: u32 = 32;
+const WARP: u32 = 32;
 
 /// Lanes of a warp, one bit each.
 pub type Mask = u32;
@@ -74,12 +81,18 @@ mod intrinsic {
     }
 }
 
-/// A direction of the grid and of its blocks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Axis {
-    X,
-    Y,
-    Z,
+/// Threads of a warp.
+#[must_use]
+#[inline(always)]
+pub const fn warp_size() -> u32 {
+    WARP
+}
+
+/// The warp of a thread of the block, and how many whole warps so many threads are.
+#[must_use]
+#[inline(always)]
+pub const fn warp_of(thread: u32) -> u32 {
+    thread / WARP
 }
 
 /// The thread's number in its block, along x: OpenMP's blocks have one dimension.
@@ -197,6 +210,19 @@ pub fn shuffle_down(mask: Mask, value: u32, delta: u32, width: u32) -> u32 {
     intrinsic::shuffle_down(mask, value, delta, ((WARP - width) << 8) | 0x1f)
 }
 
+/// Lanes wait for each other: none needs a turn.
+#[inline(always)]
+pub fn in_turn<R>(act: impl FnOnce() -> R) -> R {
+    act()
+}
+
+/// Whether one lane would wait for another of its warp that holds the lock at that address, for ever.
+#[must_use]
+#[inline(always)]
+pub const fn would_wait_for_ever(_: usize) -> bool {
+    false
+}
+
 /// Waits for all threads of the block, whose warps call it as a whole.
 #[inline(always)]
 pub fn barrier_aligned() {
@@ -270,31 +296,6 @@ pub fn sleep(nanoseconds: u32) {
 #[inline(always)]
 pub fn trap() -> ! {
     intrinsic::trap()
-}
-
-/// The same pointer, but LLVM does not know it until the caller has been inlined where it is a
-/// constant. Knowing too early what a function pointer can be, it makes of nested regions a recursion
-/// that it then denies (`norecurse` on all of clang's regions), and loses what they write.
-#[must_use]
-#[inline(always)]
-pub fn opaque(function: *const c_void) -> *const c_void {
-    unsafe extern "C" {
-        // The build replaces the call by a conversion to an integer and back.
-        safe fn __gangway_opaque(pointer: *const c_void) -> *const c_void;
-    }
-    __gangway_opaque(function)
-}
-
-/// The lower half of a number, through memory: where LLVM 22 knows what a function of OpenMP answers, it
-/// puts a constant of eight bits in the place of sixteen, which only memory does not mind.
-#[must_use]
-#[inline(always)]
-pub fn low_byte(number: u16) -> u8 {
-    unsafe extern "C" {
-        // The build replaces the call by a store and a load.
-        safe fn __gangway_low_byte(number: u16) -> u8;
-    }
-    __gangway_low_byte(number)
 }
 
 /// Ends threads, without a branch: the others of the warp go on together.

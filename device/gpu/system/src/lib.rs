@@ -44,7 +44,17 @@ mod device {
         pub fn malloc(bytes: u64) -> *mut c_void;
         pub fn free(memory: *mut c_void);
         /// The driver's `vprintf`, which the build gives its name.
+        #[cfg(target_arch = "nvptx64")]
         pub fn __gangway_driver_vprintf(format: *const c_char, arguments: *const c_void) -> c_int;
+    }
+
+    /// AMD's driver prints nothing.
+    ///
+    /// # Safety
+    /// None: nothing is read.
+    #[cfg(target_arch = "amdgpu")]
+    pub unsafe fn __gangway_driver_vprintf(_: *const c_char, _: *const c_void) -> c_int {
+        -1
     }
 
     /// Waits a little, for the `attempt`th time.

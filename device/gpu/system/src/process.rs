@@ -83,7 +83,11 @@ pub extern "C" fn clock() -> c_long {
 /// # Safety
 /// There are so many bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __llvm_omp_host_call(function: *const c_void, data: *const c_void, bytes: usize) -> u64 {
+pub unsafe extern "C" fn __llvm_omp_host_call(
+    function: *const c_void,
+    data: *const c_void,
+    bytes: usize,
+) -> u64 {
     // SAFETY: as the caller says.
     let data = unsafe { string::sized(data.cast(), bytes) };
     let fill = |block: &mut [u8]| block.copy_from_slice(data);

@@ -139,24 +139,41 @@ pub extern "C" fn fflush(stream: File) -> c_int {
     ask(Operation::Flush, stream.addr() as u64, 0).map_or(0, |answer| answer as c_int)
 }
 
+/// How compilers align arguments of variadic functions: on NVIDIA's GPUs to their size, on AMD's to no more than
+/// four bytes.
+const MOST_ALIGNED: usize = if cfg!(target_arch = "amdgpu") { 4 } else { usize::MAX };
+
 /// The arguments of a format, as compilers pass them to a GPU: one behind the other, each aligned to
-/// its size. They are taken in the order of the conversions.
+/// its size, but to `most` bytes at most. They are taken in the order of the conversions.
+#[derive(Clone, Copy)]
 struct Arguments {
     next: *const u8,
+    most: usize,
 }
 
 impl Arguments {
+    /// Those of a variadic function.
+    const fn variadic(next: *const u8) -> Self {
+        Self { next, most: MOST_ALIGNED }
+    }
+
+    /// Those of a structure.
+    const fn structure(next: *const u8) -> Self {
+        Self { next, most: usize::MAX }
+    }
+
     /// # Safety
     /// The next argument is of this kind.
     unsafe fn take(&mut self, kind: Kind) -> u64 {
         let size = kind.size();
-        let at = self.next.map_addr(|address| address.next_multiple_of(size));
+        let alignment = if size < self.most { size } else { self.most };
+        let at = self.next.map_addr(|address| address.next_multiple_of(alignment));
         self.next = at.wrapping_add(size);
         // SAFETY: as the caller says.
         unsafe {
             match size {
                 4 => i64::from(at.cast::<i32>().read()).cast_unsigned(),
-                _ => at.cast::<u64>().read(),
+                _ => at.cast::<u64>().read_unaligned(),
             }
         }
     }
@@ -166,8 +183,7 @@ impl Arguments {
 ///
 /// # Safety
 /// The arguments are what the format takes.
-unsafe fn pack(format: &[u8], arguments: *const u8, put: &mut impl FnMut(u64, &[u8])) {
-    let mut arguments = Arguments { next: arguments };
+unsafe fn pack(format: &[u8], mut arguments: Arguments, put: &mut impl FnMut(u64, &[u8])) {
     for part in Parts::of(format) {
         let Part::Conversion(conversion) = part else { continue };
         // SAFETY: as the caller says, here and below.
@@ -218,7 +234,7 @@ unsafe fn ask_format(
     first: u64,
     room: usize,
     format: *const c_char,
-    arguments: *const u8,
+    arguments: Arguments,
     read: impl FnOnce(Option<u64>, &[u8]),
 ) -> Option<c_int> {
     // SAFETY: as the caller says.
@@ -244,17 +260,17 @@ unsafe fn ask_format(
 
 /// # Safety
 /// The format ends with a null byte, and the arguments are what it takes.
-unsafe fn print(stream: File, format: *const c_char, arguments: *const u8) -> c_int {
+unsafe fn print(stream: File, format: *const c_char, arguments: Arguments) -> c_int {
     let stream = stream.addr() as u64;
     // SAFETY: as the caller says.
     let answer = unsafe { ask_format(Operation::Format, stream, 0, format, arguments, |_, _| ()) };
     // SAFETY: as the caller says.
-    answer.unwrap_or_else(|| unsafe { device::__gangway_driver_vprintf(format, arguments.cast()) })
+    answer.unwrap_or_else(|| unsafe { device::__gangway_driver_vprintf(format, arguments.next.cast()) })
 }
 
 /// # Safety
 /// As for [`print`]; `to` has `size` bytes.
-unsafe fn print_to(to: *mut c_char, size: usize, format: *const c_char, arguments: *const u8) -> c_int {
+unsafe fn print_to(to: *mut c_char, size: usize, format: *const c_char, arguments: Arguments) -> c_int {
     // Without the null byte.
     let limit = size.saturating_sub(1);
     let ask = |room: usize| {
@@ -293,7 +309,42 @@ unsafe fn print_to(to: *mut c_char, size: usize, format: *const c_char, argument
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __gangway_vprintf(format: *const c_char, arguments: *const c_void) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print(OUTPUT, format, arguments.cast()) }
+    unsafe { print(OUTPUT, format, Arguments::structure(arguments.cast())) }
+}
+
+/// # Safety
+/// As for [`printf`]. On NVIDIA's GPUs it is the driver's.
+#[cfg(target_arch = "amdgpu")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vprintf(format: *const c_char, arguments: *const c_void) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { print(OUTPUT, format, Arguments::variadic(arguments.cast())) }
+}
+
+/// A failed `assert`. On NVIDIA's GPUs it is the driver's.
+///
+/// # Safety
+/// The texts end with a null byte.
+#[cfg(target_arch = "amdgpu")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __assert_fail(
+    message: *const c_char,
+    file: *const c_char,
+    line: c_int,
+    function: *const c_char,
+) -> ! {
+    // SAFETY: the format takes these arguments.
+    unsafe {
+        fprintf(
+            standard_error(),
+            c"%s:%d: %s: Assertion `%s' failed.\n".as_ptr(),
+            file,
+            line,
+            function,
+            message,
+        );
+    }
+    device::trap()
 }
 
 /// Where the arguments of a variadic function stand.
@@ -308,7 +359,7 @@ pub fn place(arguments: &VaList<'_>) -> *const u8 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn printf(format: *const c_char, arguments: ...) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print(OUTPUT, format, place(&arguments)) }
+    unsafe { print(OUTPUT, format, Arguments::variadic(place(&arguments))) }
 }
 
 /// # Safety
@@ -316,7 +367,7 @@ pub unsafe extern "C" fn printf(format: *const c_char, arguments: ...) -> c_int 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fprintf(stream: File, format: *const c_char, arguments: ...) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print(stream, format, place(&arguments)) }
+    unsafe { print(stream, format, Arguments::variadic(place(&arguments))) }
 }
 
 /// # Safety
@@ -324,7 +375,7 @@ pub unsafe extern "C" fn fprintf(stream: File, format: *const c_char, arguments:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vfprintf(stream: File, format: *const c_char, arguments: *const c_void) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print(stream, format, arguments.cast()) }
+    unsafe { print(stream, format, Arguments::variadic(arguments.cast())) }
 }
 
 /// # Safety
@@ -337,7 +388,7 @@ pub unsafe extern "C" fn snprintf(
     arguments: ...
 ) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print_to(to, size, format, place(&arguments)) }
+    unsafe { print_to(to, size, format, Arguments::variadic(place(&arguments))) }
 }
 
 /// # Safety
@@ -350,7 +401,7 @@ pub unsafe extern "C" fn vsnprintf(
     arguments: *const c_void,
 ) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print_to(to, size, format, arguments.cast()) }
+    unsafe { print_to(to, size, format, Arguments::variadic(arguments.cast())) }
 }
 
 /// # Safety
@@ -358,7 +409,7 @@ pub unsafe extern "C" fn vsnprintf(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sprintf(to: *mut c_char, format: *const c_char, arguments: ...) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print_to(to, usize::MAX, format, place(&arguments)) }
+    unsafe { print_to(to, usize::MAX, format, Arguments::variadic(place(&arguments))) }
 }
 
 /// # Safety
@@ -366,5 +417,5 @@ pub unsafe extern "C" fn sprintf(to: *mut c_char, format: *const c_char, argumen
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vsprintf(to: *mut c_char, format: *const c_char, arguments: *const c_void) -> c_int {
     // SAFETY: as the caller says.
-    unsafe { print_to(to, usize::MAX, format, arguments.cast()) }
+    unsafe { print_to(to, usize::MAX, format, Arguments::variadic(arguments.cast())) }
 }

@@ -6,7 +6,10 @@ use std::ffi::c_void;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use gangway_gpu::reduction::machine::{Machine, WARP};
+use gangway_gpu::reduction::machine::Machine;
+
+/// Threads of a warp of the GPU that unit tests run on.
+const WARP: u32 = 32;
 
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug)]

@@ -130,7 +130,7 @@ impl Compiler {
             );
             return Err(Failure::new(FAILURE, text));
         }
-        if target.gpu() && !self.links_gpu_code() {
+        if (target.gpu() || target.amd()) && !self.links_gpu_code() {
             let text = format!(
                 "{} cannot make GPU code with Gangway's device runtime: that is bitcode of LLVM {oldest}, which older \
                  releases cannot read; use LLVM {oldest} or later (--llvm={oldest}), or CPU devices. GPU programs that \
@@ -148,14 +148,14 @@ impl Compiler {
         if links {
             needed.push("clang-linker-wrapper");
             needed.extend(target.gpu().then_some("clang-nvlink-wrapper"));
-            needed.extend(target.links_bitcode_for_cpu().then_some(LLD));
+            needed.extend((target.links_bitcode_for_cpu() || target.amd()).then_some(LLD));
         }
         let missing: Vec<&str> = needed.into_iter().filter(|tool| !self.tools.join(tool).is_file()).collect();
         if missing.is_empty() {
             return Ok(());
         }
         let release = self.release;
-        // Only bitcode for CPU devices needs it.
+        // Only bitcode for CPU devices, and code for AMD's GPUs, needs it.
         let linker = if missing.contains(&LLD) { format!(" lld-{release}") } else { String::new() };
         let text = format!(
             "{} calls {}, and there is no such program in {}; install what offloading needs (Debian: apt-get \

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use super::Language;
 use super::request::Part;
-use super::target::{CPU_TRIPLE, GPU_TRIPLE, Target};
+use super::target::{AMD_TRIPLE, CPU_TRIPLE, GPU_TRIPLE, Target};
 use super::toolkit::{LIBOMPDEVICE, Toolkit};
 
 /// The arguments that go before the user's.
@@ -33,8 +33,12 @@ impl Flags {
         if target.gpu() {
             flags.gpu(target, toolkit);
         }
+        if target.amd() {
+            flags.amd(toolkit);
+        }
         if links_gpu_code {
             flags.objects_for_gpus(target, toolkit);
+            flags.objects_for_amd(toolkit);
         }
         if language == Language::Fortran {
             flags.fortran_library(target);
@@ -59,6 +63,7 @@ impl Flags {
         let mut triples = Vec::new();
         triples.extend(target.cpu.then_some(CPU_TRIPLE));
         triples.extend(target.gpu().then_some(GPU_TRIPLE));
+        triples.extend(target.amd().then_some(AMD_TRIPLE));
         if !target.kernel_language {
             self.compile.push(format!("-fopenmp-targets={}", triples.join(",")).into());
         }
@@ -67,6 +72,10 @@ impl Flags {
                 self.compile.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
             }
             self.compile.push(format!("--offload-arch={}", target.gpus.join(",")).into());
+        }
+        if target.amd() {
+            self.compile.push(format!("-Xopenmp-target={AMD_TRIPLE}").into());
+            self.compile.push(format!("--offload-arch={}", target.amd_gpus.join(",")).into());
         }
     }
 
@@ -89,6 +98,27 @@ impl Flags {
         self.mend.push(format!("-Xopenmp-target={GPU_TRIPLE}").into());
         self.mend.push(joined("-fplugin=", toolkit.compile_step()));
         self.compile.push(joined("--cuda-path=", toolkit.cuda_for(target)));
+    }
+
+    /// Without ROCm's libraries and headers, for which clang would look: what they have is in the archive. And
+    /// with calls of functions of `math.h`: LLVM has no instructions for what clang would make of them. Of clang's
+    /// own headers, which go with ROCm's, that of the streams is wanted.
+    fn amd(&mut self, toolkit: &Toolkit) {
+        let headers = joined("-isystem", toolkit.device_runtime_of(AMD_TRIPLE).join("include"));
+        let options = ["-nogpulib", "-nogpuinc", "-fmath-errno"].map(OsString::from);
+        for option in options.into_iter().chain([headers]) {
+            self.compile.extend([format!("-Xopenmp-target={AMD_TRIPLE}").into(), option]);
+        }
+        // As for NVIDIA's GPUs.
+        self.mend.push(format!("-Xopenmp-target={AMD_TRIPLE}").into());
+        self.mend.push(joined("-fplugin=", toolkit.compile_step()));
+    }
+
+    /// How AMD's GPU code in objects is linked, which the linker passes on where there is such code. Told to do
+    /// without libraries, the compilers do not name the device runtime themselves.
+    fn objects_for_amd(&mut self, toolkit: &Toolkit) {
+        self.device_linker(AMD_TRIPLE, joined("-L", toolkit.device_runtime_of(AMD_TRIPLE)));
+        self.device_linker(AMD_TRIPLE, format!("-l{LIBOMPDEVICE}").into());
     }
 
     /// How GPU code in objects is linked. A call that names no GPU may have such objects, too: the compilers

@@ -108,10 +108,15 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     let compiler = Compiler::find(
         language,
         request.llvm.as_deref(),
-        request.offloads() && Target::asked(&request).gpu(),
+        request.offloads() && (Target::asked(&request).gpu() || Target::asked(&request).amd()),
     )?;
     if request.openacc && language == Language::Fortran {
         let text = "flang makes no code of OpenACC; compile OpenACC in Fortran with gfortran, whose programs Gangway runs";
+        return Err(Failure::new(FAILURE, text));
+    }
+    if language == Language::Fortran && !request.amd_gpus.is_empty() {
+        let text = "Gangway has no device runtime for Fortran on AMD's GPUs; use C or C++, a GPU of NVIDIA's, or \
+                    CPU devices";
         return Err(Failure::new(FAILURE, text));
     }
     if request.emit_translated && request.openacc {

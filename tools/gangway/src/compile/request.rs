@@ -37,8 +37,9 @@ pub struct Request {
     pub device_only: bool,
     /// `--offload-arch=` names the CPU.
     pub cpu: bool,
-    /// The GPUs that `--offload-arch=` names.
+    /// The GPUs of NVIDIA's that `--offload-arch=` names, and AMD's.
     pub gpus: Vec<String>,
+    pub amd_gpus: Vec<String>,
     /// The triples of `-fopenmp-targets=`: then the user chooses, and nothing is chosen here.
     pub triples: Option<Vec<String>>,
     /// A real CUDA toolkit.
@@ -203,7 +204,7 @@ impl Request {
                  --offload-arch=sm_80 (it runs on the virtual GPU, too)",
             ));
         }
-        if no_lto && request.gpu() {
+        if no_lto && (request.gpu() || !request.amd_gpus.is_empty()) {
             return Err(Failure::new(
                 FAILURE,
                 "-fno-offload-lto is not supported for GPUs: their code is joined with the device \
@@ -251,11 +252,8 @@ impl Request {
         match architecture {
             "x86_64" | "x86-64" => self.cpu = true,
             "native" => self.gpus.push(architecture.to_owned()),
-            _ if is_new_enough(architecture) => {
-                if !self.gpus.iter().any(|known| known == architecture) {
-                    self.gpus.push(architecture.to_owned());
-                }
-            }
+            _ if is_new_enough(architecture) => add(&mut self.gpus, architecture),
+            _ if AMD_PROCESSORS.contains(&processor(architecture)) => add(&mut self.amd_gpus, architecture),
             _ => {
                 let meant =
                     meant(architecture).map_or(String::new(), |name| format!(" (did you mean {name}?)"));
@@ -263,7 +261,8 @@ impl Request {
                     FAILURE,
                     format!(
                         "--offload-arch={architecture}{meant}: Gangway has no device runtime for it; it has those of \
-                         sm_70 and newer (NVIDIA), and of x86_64"
+                         sm_70 and newer (NVIDIA), of {} (AMD), and of x86_64",
+                        AMD_PROCESSORS.join(", ")
                     ),
                 ));
             }
@@ -290,6 +289,20 @@ const OLDEST: u32 = 70;
 fn is_new_enough(architecture: &str) -> bool {
     let number = architecture.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
     number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= OLDEST)
+}
+
+/// AMD's processors that the device runtime is for.
+const AMD_PROCESSORS: [&str; 7] = ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100"];
+
+/// A processor without its features, as in `gfx90a:xnack-`.
+fn processor(architecture: &str) -> &str {
+    architecture.split(':').next().unwrap_or(architecture)
+}
+
+fn add(known: &mut Vec<String>, architecture: &str) {
+    if !known.iter().any(|known| known == architecture) {
+        known.push(architecture.to_owned());
+    }
 }
 
 /// The architecture that another spelling stands for, such as `sm80` and `compute_80` for `sm_80`.
@@ -362,7 +375,11 @@ mod tests {
             ("sm_52", false),
             ("sm_", false),
             ("sm_a", false),
-            ("gfx90a", false),
+            ("gfx90a", true),
+            ("gfx90a:xnack-", true),
+            ("gfx1100", true),
+            ("gfx803", false),
+            ("gfx90", false),
         ] {
             let option = format!("--offload-arch={architecture}");
             assert_eq!(Request::read(&[option.into()], None).is_ok(), known, "{architecture}");
@@ -464,7 +481,7 @@ mod tests {
             let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
             Request::read(&arguments, None).unwrap_err().to_string()
         };
-        assert!(refused(&["--offload-arch=gfx90a"]).starts_with("--offload-arch=gfx90a: "));
+        assert!(refused(&["--offload-arch=gfx803"]).starts_with("--offload-arch=gfx803: "));
         assert!(refused(&["--offload-arch=sm_80", "-fno-offload-lto"]).starts_with("-fno-offload-lto is"));
         assert!(read(&["-fno-offload-lto", "-fopenmp"]).openmp);
     }

@@ -6,12 +6,15 @@ use super::request::Request;
 
 pub const CPU_TRIPLE: &str = "x86_64-pc-linux-gnu";
 pub const GPU_TRIPLE: &str = "nvptx64-nvidia-cuda";
+pub const AMD_TRIPLE: &str = "amdgcn-amd-amdhsa";
 
 /// What code is made for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Target {
     pub cpu: bool,
+    /// NVIDIA's GPUs.
     pub gpus: Vec<String>,
+    pub amd_gpus: Vec<String>,
     /// The user has chosen triples, and with them what they are compiled for.
     pub chosen: Vec<String>,
     /// There are kernels of CUDA's language, and no OpenMP.
@@ -35,11 +38,12 @@ impl Target {
         let cpu = if request.triples.is_some() {
             chosen.iter().any(|triple| triple.starts_with("x86_64"))
         } else {
-            request.cpu || request.gpus.is_empty()
+            request.cpu || request.gpus.is_empty() && request.amd_gpus.is_empty()
         };
         let kernel_language = request.kernel_language && !request.openmp && !request.openacc;
-        let (gpus, bitcode, cuda) = (request.gpus.clone(), request.bitcode, request.cuda.clone());
-        Self { cpu, gpus, chosen, kernel_language, bitcode, cuda }
+        let (gpus, amd_gpus) = (request.gpus.clone(), request.amd_gpus.clone());
+        let (bitcode, cuda) = (request.bitcode, request.cuda.clone());
+        Self { cpu, gpus, amd_gpus, chosen, kernel_language, bitcode, cuda }
     }
 
     /// What links the code for CPU devices is to leave LLVM bitcode.
@@ -47,7 +51,12 @@ impl Target {
         self.bitcode && self.cpu
     }
 
+    /// There is code for a GPU of NVIDIA's.
     pub fn gpu(&self) -> bool {
         !self.gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("nvptx"))
+    }
+    /// There is code for a GPU of AMD's.
+    pub fn amd(&self) -> bool {
+        !self.amd_gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("amdgcn"))
     }
 }

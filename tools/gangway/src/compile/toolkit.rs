@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Language;
-use super::target::{GPU_TRIPLE, Target};
+use super::target::{AMD_TRIPLE, GPU_TRIPLE, Target};
 use crate::exit::{FAILURE, Failure};
 use crate::library;
 
@@ -60,6 +60,9 @@ impl Toolkit {
                 needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));
             }
         }
+        if links && target.amd() {
+            needed.push(toolkit.device_runtime_of(AMD_TRIPLE).join(format!("lib{LIBOMPDEVICE}.a")));
+        }
         if links && target.cpu && language == Language::Fortran {
             needed.push(toolkit.host_archive());
         }
@@ -113,7 +116,12 @@ impl Toolkit {
 
     /// The folder with the device runtime for NVIDIA's GPUs.
     pub fn device_runtime(&self) -> PathBuf {
-        self.directory.join(GPU_TRIPLE)
+        self.device_runtime_of(GPU_TRIPLE)
+    }
+
+    /// The folder with the device runtime for a kind of GPU.
+    pub fn device_runtime_of(&self, triple: &str) -> PathBuf {
+        self.directory.join(triple)
     }
 
     /// What Fortran's code for CPU devices is linked with.

@@ -64,12 +64,16 @@ type Mend = fn(&str) -> Option<String>;
 
 /// The text that LLVM is to have; `None` if it is this.
 fn mended(text: &str, release: Option<u32>) -> Option<String> {
+    const AMD: &str = "target triple = \"amdgcn-";
     let steps: [(Fault, Mend); 3] = [
         (Fault::Reductions, reductions::mended),
         (Fault::AlignedPointers, aligned_pointers::mended),
         (Fault::StructStores, struct_stores::mended),
     ];
-    let steps = steps.into_iter().filter(|(fault, _)| fault.is_in(release));
+    // What LLVM does with masked pointers is a matter of its code for NVIDIA's GPUs.
+    let is_amd = text.contains(AMD);
+    let is_there = |fault: Fault| fault.is_in(release) && !(is_amd && fault == Fault::AlignedPointers);
+    let steps = steps.into_iter().filter(|(fault, _)| is_there(*fault));
     steps.fold(None, |done, (_, mend)| mend(done.as_deref().unwrap_or(text)).or(done))
 }
 
@@ -104,7 +108,8 @@ fn without_plugin(arguments: &[OsString]) -> Vec<OsString> {
 fn steps(arguments: &[OsString], file: &Path) -> Option<(Vec<OsString>, Vec<OsString>)> {
     let at = |name: &str| arguments.iter().position(|word| word == name);
     let triple = arguments.get(at("-triple")? + 1)?.to_str()?;
-    if !triple.starts_with("nvptx") || at(WITHOUT_PASSES).is_some() {
+    let is_gpu = ["nvptx", "amdgcn"].iter().any(|maker| triple.starts_with(maker));
+    if !is_gpu || at(WITHOUT_PASSES).is_some() {
         return None;
     }
     let form = arguments.iter().position(|word| FORMS.iter().any(|form| word == form))?;

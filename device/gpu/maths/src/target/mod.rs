@@ -4,10 +4,14 @@
 
 #[cfg(not(gpu))]
 mod host;
+#[cfg(gpu)]
+mod instructions;
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;
 
 #[cfg(not(gpu))]
 pub use host::*;
+#[cfg(gpu)]
+pub use instructions::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;

@@ -105,7 +105,14 @@ struct Variable {
 
 /// The variables of a reduction in the order of its list, as the function that shuffles has them.
 fn variables(body: &[&str], types: &Types<'_>) -> Vec<Variable> {
-    let own: HashMap<&str, &str> = body.iter().filter_map(|line| variable(line)).collect();
+    let mut own: HashMap<&str, &str> = body.iter().filter_map(|line| variable(line)).collect();
+    // On AMD's GPUs variables are in a space of their own, and used by generic addresses.
+    for (name, cast) in body.iter().filter_map(|line| line.trim_start().split_once(" = addrspacecast ptr ")) {
+        let from = cast.split_once(") ").and_then(|(_, rest)| rest.strip_suffix(" to ptr"));
+        if let Some(kind) = from.and_then(|from| own.get(from)).copied() {
+            own.insert(name, kind);
+        }
+    }
     let places: HashMap<&str, usize> = body.iter().filter_map(|line| in_list(line)).collect();
     let mut found = Vec::new();
     for line in body {
@@ -269,6 +276,37 @@ fn copied(line: &str, variable: &Variable) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What clang-22 prints for AMD's GPUs.
+    const AMD: &str = "\
+define internal void @_omp_reduction_shuffle_and_reduce_func(ptr noundef %0, i16 noundef signext %1) #1 {
+  %9 = alloca [1 x ptr], align 8, addrspace(5)
+  %10 = alloca [1 x i8], align 1, addrspace(5)
+  %11 = addrspacecast ptr addrspace(5) %10 to ptr
+  %16 = addrspacecast ptr addrspace(5) %9 to ptr
+  %21 = getelementptr inbounds [1 x ptr], ptr %17, i64 0, i64 0
+  %22 = load ptr, ptr %21, align 8
+  %23 = getelementptr inbounds [1 x ptr], ptr %16, i64 0, i64 0
+  %25 = load i8, ptr %22, align 1
+  %26 = sext i8 %25 to i32
+  %29 = call i32 @__kmpc_shuffle_int32(i32 %26, i16 %19, i16 %28)
+  store i32 %29, ptr %11, align 4
+  store ptr %11, ptr %23, align 8
+}
+define void @kernel() {
+  %61 = call i32 @__kmpc_nvptx_parallel_reduce_nowait_v2(ptr @1, i64 225, ptr %list, \
+ptr @_omp_reduction_shuffle_and_reduce_func, ptr @_omp_reduction_inter_warp_copy_func)
+}
+";
+
+    #[test]
+    fn variables_in_a_space_of_their_own_are_known() {
+        let text = mended(AMD).expect("there is something to mend");
+        assert!(
+            text.contains("trunc i32 %29 to i8")
+                && text.contains("store i8 %gangway.piece1, ptr %11, align 1")
+        );
+    }
 
     /// What clang-22 prints, without what is not about copies.
     const TEXT: &str = "\
