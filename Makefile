@@ -56,8 +56,9 @@ conformance-checks: bootstrap-test build ## Run all right programs under `gangwa
 	scripts/clients.sh --library $(STAGE)/lib/gangway/vgpu --check numba cudarc
 
 .PHONY: amdgcn
-amdgcn: bootstrap-test ## Run GCC's programs for AMD's GPUs on the virtual one, under the stock libgomp; downloads GCC's packages (needs root)
+amdgcn: bootstrap-test build ## Run GCC's programs for AMD's GPUs on the virtual one, under the stock libgomp and under Gangway; downloads GCC's packages (needs root)
 	scripts/amdgcn.sh cargo test -p gangway-hsa-driver --test programs -- offload
+	scripts/amdgcn.sh cargo test -p gangway-gomp --test amd
 
 .PHONY: libgomp-amdgcn
 libgomp-amdgcn: bootstrap-test build ## Run libgomp's own tests on the virtual AMD GPU, under stock libgomp and under Gangway; ARGS=--tenth, ...
