@@ -8,7 +8,7 @@ use crate::driver::types::{
     Code, FAULT_HOST_ONLY, FAULT_READ_ONLY, Handle, MEMORY_FAULT, MEMORY_FAULT_EVENT, QueueRecord, SUCCESS,
     SystemEvent,
 };
-use gangway_backend::{Access, Error, FaultReport, Suspect};
+use gangway_backend::{Access, Error, FaultReport, SourceText, Suspect};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, Weak};
@@ -70,6 +70,15 @@ impl Faults {
     pub fn error(&self, driver: &Driver, suspects: impl FnOnce(Option<u64>) -> Vec<Suspect>) -> Error {
         let noted = *self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
+            let (code, message) = (noted.code.into(), driver.describe(noted.code));
+            let mut suspects = suspects(noted.queue);
+            if let Some(told) = driver.virtual_gpu.and_then(|gpu| gpu.fault(self.agent)) {
+                suspects.retain(|suspect| suspect.kernel == told.kernel);
+                if suspects.is_empty() {
+                    suspects.push(Suspect { kernel: told.kernel, source: SourceText::NONE });
+                }
+                return Error::Fault { code, message, suspects, report: Some(Box::new(told.report)) };
+            }
             let report = noted.access.map(|access| {
                 let what = "a kernel accesses memory that the device does not have".to_owned();
                 let near = match access {
@@ -80,8 +89,7 @@ impl Faults {
                 let near = near.to_owned();
                 Box::new(FaultReport { what, near, access: Some(access), ..FaultReport::default() })
             });
-            let (code, message) = (noted.code.into(), driver.describe(noted.code));
-            Error::Fault { code, message, suspects: suspects(noted.queue), report }
+            Error::Fault { code, message, suspects, report }
         };
         self.told.get_or_init(make).clone()
     }

@@ -42,6 +42,9 @@ impl Queue {
             )
         };
         agent.checked(code, "hsa_queue_create")?;
+        if let Some(gpu) = agent.driver.virtual_gpu {
+            gpu.queue_is_ours(record.expose_provenance());
+        }
         Ok(Self { record })
     }
 

@@ -40,6 +40,18 @@ pub fn joined(code: &[u8], openacc: &[&str]) -> Vec<u8> {
     image
 }
 
+/// An image without code: the header of a code object, for any processor.
+#[must_use]
+pub fn empty() -> Vec<u8> {
+    let mut header = [0; 64];
+    // A 64-bit little-endian shared object, of HSA (`ELFOSABI_AMDGPU_HSA`), for AMD's GPUs (`EM_AMDGPU`, gfx900).
+    header[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\x40");
+    (header[16], header[18], header[20], header[48]) = (3, 224, 1, 0x2c);
+    // The sizes of the header and of what it would lead to.
+    (header[52], header[54]) = (64, 56);
+    joined(&header, &[])
+}
+
 /// The code object and the names.
 pub fn parts(image: &[u8]) -> Result<Parts<'_>> {
     let bytes = Bytes(image);
@@ -86,6 +98,10 @@ mod tests {
         let expected = Parts { code: b"\x7fELF...", openacc: vec!["main._omp_fn.0", "f"] };
         assert_eq!(parts(&image), Ok(expected));
         assert!(parts(&joined(b"", &[])).unwrap().openacc.is_empty());
+        let kind = crate::recognise(&empty()).unwrap();
+        assert!(
+            matches!(kind, crate::ImageKind::GcnObject(_)) && kind.processor().as_deref() == Some("gfx900")
+        );
     }
 
     #[test]

@@ -190,6 +190,30 @@ pub struct KernelFault<'a> {
     pub stack_full: bool,
 }
 
+/// What the runtime and the virtual AMD GPU's library tell each other. The runtime asks for the table with
+/// `hsa_system_get_major_extension_table`, by a number that no extension has.
+pub mod amd {
+    use super::ReceiveFault;
+    use std::ffi::c_void;
+
+    /// `hsa_extension_t` has no such number.
+    pub const EXTENSION: u16 = 0x6777;
+    /// What changes anything but the table's end changes this.
+    pub const VERSION: u16 = 1;
+
+    /// The functions.
+    #[derive(Clone, Copy, Debug)]
+    #[repr(C)]
+    pub struct Table {
+        /// In bytes.
+        pub size: usize,
+        /// The runtime has made the queue at an address, and tells why a kernel in it fails.
+        pub runtimes_queue: extern "C" fn(queue: u64),
+        /// Tells why a kernel of an agent's has failed, once: calls a function with an argument. Answers whether it has.
+        pub take_fault: extern "C" fn(agent: u64, receive: ReceiveFault, argument: *mut c_void) -> bool,
+    }
+}
+
 /// What the program's tasks do, by a number.
 pub mod task {
     /// It makes one: answers the moment.

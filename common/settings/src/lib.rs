@@ -4,10 +4,12 @@
 //! here first. Back ends read their settings with a [`Reader`]. The crate is below all others and
 //! must never print: a value that makes no sense is a warning, which its reader's owner shows.
 
+mod makers;
 mod privileges;
 mod reader;
 mod size;
 
+pub use makers::Maker;
 pub use privileges::{file_variable, is_privileged};
 pub use reader::Reader;
 pub use size::{default_device_size, device_size, host_memory, size};

@@ -12,9 +12,10 @@ use crate::words::WORDS;
 use gangway_backend::ForeignRuntime;
 use gangway_frontend::host::{Dependences, End, Host, OPENACC_2_6, Offload, Work};
 use gangway_frontend::process::FrontEnd;
+use gangway_frontend::state::RUNTIME;
 use gangway_frontend::words::{Told, Words};
 use gangway_frontend::{environment, libraries, message, policy};
-use gangway_image::ptx_objects;
+use gangway_image::{gcn_object, ptx_objects};
 use gangway_openacc::{profiling, property};
 use gangway_runtime::{Error, ErrorKind};
 use std::any::Any;
@@ -81,13 +82,17 @@ impl Host for Libgomp {
         None
     }
 
-    /// libgomp has the devices that its plugins find, whether or not the program has an image.
+    /// libgomp has the devices that its plugins find, whether or not the program has an image. AMD's are looked for where
+    /// there are none of NVIDIA's.
     #[cold]
     fn number_devices() {
         static DONE: AtomicBool = AtomicBool::new(false);
         if !DONE.swap(true, Ordering::AcqRel) {
             start();
             libraries::number_devices_for(&ptx_objects::joined(&[]));
+            if RUNTIME.device_count() == 0 {
+                libraries::number_devices_for(&gcn_object::empty());
+            }
         }
     }
 

@@ -32,6 +32,16 @@ fn programs_of_openacc() {
         let Some(program) = program(name, &[]) else { return };
         program.offloads(&[], &[MANDATORY, PROCESSOR]);
     }
+    let Some(program) = program("openacc/profile.c", &["-DAMD"]) else { return };
+    program.offloads(&[], &[PROCESSOR]);
+}
+
+/// As libgomp has the devices that its plugins find, whether or not the program has code for them.
+#[test]
+fn programs_without_code_have_devices() {
+    let Some(program) = program("amd/data_only_acc.c", &[]) else { return };
+    let variables = [("GANGWAY_VGPU_MAKERS", "amd"), ("ACC_DEVICE_TYPE", "radeon")];
+    program.run(&[], &variables, &[]).printed("passed\n");
 }
 
 /// The same programs run on stock libgomp and its plugin in the tests of the virtual AMD GPU.
@@ -42,8 +52,11 @@ fn regions_and_gangs() {
         let source = format!("{}/../../vgpu/hsa/tests/offload/{name}", env!("CARGO_MANIFEST_DIR"));
         let flags: &[&str] = if name == "gangs.c" { &["-fno-openmp", "-fopenacc"] } else { &["-lm"] };
         let Some(program) = program(&source, &[flags, &["-foffload-options=-lm"]].concat()) else { return };
-        let ran = program.run(&[], &[MANDATORY, PROCESSOR, two, ("ACC_DEVICE_TYPE", "radeon")], &[]);
-        assert!(ran.code() == Some(0) && ran.stderr.is_empty(), "{ran}");
+        for runtime in ["gangway", "stock"] {
+            let variables = [MANDATORY, PROCESSOR, two, ("ACC_DEVICE_TYPE", "radeon")];
+            let ran = program.run(&["--gcc-runtime", runtime], &variables, &[]);
+            assert!(ran.code() == Some(0) && ran.stderr.is_empty(), "{runtime}: {ran}");
+        }
     }
 }
 
@@ -62,17 +75,32 @@ fn what_device_code_writes_comes_in_order() {
     }
 }
 
+/// The virtual GPU knows the place, the runtime the variable.
 #[test]
-fn kernels_that_fail_are_told_with_what_they_accessed() {
-    let Some(program) = program("amd/faults.c", &[]) else { return };
-    for (argument, place) in [
-        ("null", "access at 0x8: a null pointer"),
-        ("host", ": memory of the host"),
-        ("", " after the end of "),
+fn kernels_that_fail_are_told_with_place_and_variable() {
+    let Some(program) = program("amd/faults.c", &["-g"]) else { return };
+    for (argument, access, line) in [
+        ("null", "\n  read of 4 bytes at 0x8: 8 bytes after null\n", 11),
+        ("host", ": a host pointer, in ", 14),
+        ("", "\n  write of 4 bytes at ", 17),
     ] {
         let ran = program.run(&[], &[MANDATORY, PROCESSOR], &[argument]);
         assert_eq!(ran.code(), Some(1), "{argument}: {ran}");
-        ran.told(&["device 0: kernel main._omp_fn.", "HSA_STATUS_ERROR_MEMORY_FAULT", place]);
+        let ran = ran.told(&["device 0: kernel main._omp_fn.", "HSA_STATUS_ERROR_MEMORY_FAULT", access]);
+        let ran = ran.told(&[
+            &format!("amd/faults.c:{line}"),
+            ", instruction 'global_",
+            "lane 0, work-item (0, 0, 0)",
+        ]);
+        let reports = ran.stderr.matches("failed").count();
+        assert_eq!(reports, 1, "{argument}: it is told twice\n{ran}");
+        if argument.is_empty() {
+            ran.told(&["400008 bytes after the end of "]);
+        }
+        // With the stock libgomp the virtual GPU tells it.
+        let ran = program.run(&["--gcc-runtime", "stock"], &[MANDATORY], &[argument]);
+        assert!(ran.code() != Some(0), "{argument}: {ran}");
+        ran.told(&["gangway: error: kernel main._omp_fn.", &format!("amd/faults.c:{line}")]);
     }
 }
 

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use gangway_image::{Contents, Image, ImageKind, Machine, Producer};
+use gangway_settings::Maker;
 
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
@@ -35,6 +36,8 @@ pub struct Program {
     pub libomp: Option<String>,
     /// It has device images, and all of them are for GPUs: whose.
     pub needs_gpu: Option<Gpu>,
+    /// The stock libgomp runs it, and all of its images are for GPUs of one maker.
+    pub only_maker: Option<Maker>,
     /// What the first of its images for AMD's GPUs is for.
     pub amd_processor: Option<String>,
 }
@@ -67,8 +70,9 @@ pub fn examine(
     };
     let needs_gpu = contents.and_then(|contents| needs_gpu(contents, libgomp_front.is_some()));
     let amd_processor = contents.and_then(amd_processor);
+    let only_maker = contents.filter(|_| libgomp_front.is_none()).and_then(only_maker);
     let libomp = Libomp::note(&path, &bytes);
-    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu, amd_processor })
+    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu, only_maker, amd_processor })
 }
 
 /// What runs a program's regions that GCC has compiled.
@@ -220,8 +224,20 @@ fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Gpu> {
     };
     let images = contents.images.iter().filter(|image| ours(&image.producer));
     let makers: Option<Vec<Gpu>> = images.map(|image| image.triple.and_then(of_gpu)).collect();
-    // With code for both it is NVIDIA's that is looked for: a process has one virtual GPU only.
+    // With code for both it is NVIDIA's that is looked for.
     makers?.into_iter().min()
+}
+
+/// Whose GPUs all images are for. Libgomp numbers devices of all makers, with images or without, NVIDIA's first.
+fn only_maker(contents: &Contents<'_>) -> Option<Maker> {
+    let maker = |triple: &str| {
+        let named = [("nvptx", Maker::Nvidia), ("amdgcn", Maker::Amd)];
+        named.into_iter().find(|(start, _)| triple.starts_with(start)).map(|(_, maker)| maker)
+    };
+    let makers: Option<Vec<Maker>> =
+        contents.images.iter().map(|image| image.triple.and_then(maker)).collect();
+    let makers = makers?;
+    makers.first().copied().filter(|first| makers.iter().all(|maker| maker == first))
 }
 
 /// The processor without what it is to do besides (`:xnack-`).

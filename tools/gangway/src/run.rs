@@ -75,6 +75,9 @@ pub fn run(options: &Run) -> Outcome {
             command.env(PROCESSOR, processor);
         }
     }
+    if let (Some(maker), true, None) = (program.only_maker, libraries.driver.is_some(), env::var_os(MAKERS)) {
+        command.env(MAKERS, maker.name());
+    }
     preloaded.extend(program.libgomp_front);
     let mut list: Vec<&OsStr> = preloaded.iter().map(|library| preloadable(library)).collect();
     let inherited = env::var_os("LD_PRELOAD").filter(|list| !list.is_empty());
@@ -100,6 +103,9 @@ pub fn run(options: &Run) -> Outcome {
     let hint = if code == NOT_FOUND { " (its interpreter or loader is missing)" } else { "" };
     Err(Failure::new(code, format!("cannot execute {}: {error}{hint}", program.path.display())))
 }
+
+/// What says whose virtual GPUs there are.
+const MAKERS: &str = "GANGWAY_VGPU_MAKERS";
 
 /// What says which processor the virtual AMD GPU has.
 const PROCESSOR: &str = "GANGWAY_VGPU_PROCESSOR";

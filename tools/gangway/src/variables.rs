@@ -38,6 +38,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GANGWAY_VGPU_DEVICES", "how many virtual GPUs there are (default 1)"),
     ("GANGWAY_VGPU_NAME", "their name"),
     ("GANGWAY_VGPU_CAPABILITY", "their compute capability, M.N (default 9.0)"),
+    ("GANGWAY_VGPU_MAKERS", "whose virtual GPUs there are: nvidia, amd (default both)"),
     ("GANGWAY_VGPU_PROCESSOR", "the processor of virtual AMD GPUs, gfx900 to gfx942 (default gfx90a)"),
     ("GANGWAY_VGPU_MEMORY", "the memory of each"),
     ("GANGWAY_VGPU_DRIVER", "the version of CUDA that the virtual driver says it has (default 13.5)"),

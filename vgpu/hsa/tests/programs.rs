@@ -62,7 +62,7 @@ fn kernels() -> Result<PathBuf, String> {
 }
 
 /// The programs that launch kernels, and those that are run on every processor.
-const WITH_KERNELS: [&str; 3] = ["code", "failing", "launches"];
+const WITH_KERNELS: [&str; 4] = ["attacks", "code", "failing", "launches"];
 const ON_ALL: [&str; 1] = ["launches"];
 
 /// The processors that GCC 12 makes code for. For gfx908, with the assembler that Debian has for it, GCC cannot link

@@ -1,9 +1,11 @@
 //! The HSA runtime library: opened once, initialised once, absent on most machines.
 //!
-//! Nothing here knows what a back end is. [`table`] has the functions, [`types`] what they take.
+//! Nothing here knows what a back end is. [`table`] has the functions, [`types`] what they take, `virtual_gpu`
+//! what only the virtual GPU's library can do.
 
 pub(crate) mod table;
 pub(crate) mod types;
+mod virtual_gpu;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_char, c_void};
@@ -12,6 +14,7 @@ use types::{
     AgentInfo, BREAK, Code, DEVICE_CPU, DEVICE_GPU, Handle, SUCCESS, SYSTEM_VERSION_MAJOR,
     SYSTEM_VERSION_MINOR, VisitHandle,
 };
+use virtual_gpu::{EXTENSION_TABLE, VirtualGpu};
 
 /// The name that ROCm's library has, and Gangway's virtual one.
 const LIBRARY: &str = "libhsa-runtime64.so.1";
@@ -23,6 +26,8 @@ pub struct Driver {
     pub(crate) gpus: Vec<Handle>,
     /// The processor whose memory GPUs reach.
     pub(crate) host: Handle,
+    /// If that is what the library is of.
+    pub(crate) virtual_gpu: Option<VirtualGpu>,
 }
 
 impl Driver {
@@ -63,7 +68,7 @@ impl Driver {
     pub fn resolve(find: &dyn Fn(&CStr) -> *mut c_void) -> Result<Self, String> {
         let api = Api::load(find)
             .map_err(|name| format!("{LIBRARY} is too old: it has no {}", name.to_string_lossy()))?;
-        let mut driver = Self { api, gpus: Vec::new(), host: Handle::default() };
+        let mut driver = Self { api, gpus: Vec::new(), host: Handle::default(), virtual_gpu: None };
         // SAFETY: as `hsa.h` says.
         match unsafe { (driver.api.init)() } {
             SUCCESS => {}
@@ -81,6 +86,7 @@ impl Driver {
             return Err(format!("{LIBRARY} finds no GPU"));
         };
         (driver.gpus, driver.host) = (gpus, host);
+        driver.virtual_gpu = VirtualGpu::find(find(EXTENSION_TABLE));
         Ok(driver)
     }
 

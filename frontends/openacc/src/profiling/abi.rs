@@ -116,9 +116,10 @@ pub enum ErrorCode {
     InvalidDataSection,
 }
 
-/// `acc_device_api_none` and `acc_device_api_cuda`.
+/// `acc_device_api_none`, `acc_device_api_cuda` and `acc_device_api_other`.
 pub(super) const API_NONE: i32 = 0;
 pub(super) const API_CUDA: i32 = 1;
+pub(super) const API_OTHER: i32 = 4;
 
 /// `acc_prof_info`.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,8 @@
 //! The runtime's steps as events of the construct or routine under way.
 
-use super::abi::{API_CUDA, Construct, Event, EventInfo};
+use super::abi::{API_CUDA, API_OTHER, Construct, Event, EventInfo};
 use super::scope::{Told, with_outermost};
+use crate::device_type::DeviceType;
 use gangway_runtime::events::{self, MappingChange, MappingEvent, Observer, Site, Step};
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -85,7 +86,8 @@ fn about(step: &Step<'_>, construct: Construct) -> Under {
 }
 
 fn dispatch(told: &mut Told, event: Event, about: &mut EventInfo) {
-    told.api.device_api = API_CUDA;
+    let is_amds = told.api.device_type == DeviceType::Radeon as i32;
+    told.api.device_api = if is_amds { API_OTHER } else { API_CUDA };
     told.dispatch(event, about);
 }
 

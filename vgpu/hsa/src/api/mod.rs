@@ -16,6 +16,7 @@ mod executable;
 mod isa;
 mod memory;
 mod pointer_info;
+mod private_table;
 mod profiling;
 mod queue;
 mod queue_index;

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::entry::{Call, entry};
+use super::private_table;
 use crate::abi::handle::Handle;
 use crate::abi::number::{extension, system};
 use crate::abi::pointer::Value;
@@ -107,16 +108,16 @@ fn hsa_system_get_extension_table(
     Err(Status::ERROR_INVALID_ARGUMENT)
 }
 
-/// The functions of an extension: there are none.
+/// The functions of an extension: there are none but Gangway's own.
 #[entry]
 fn hsa_system_get_major_extension_table(
     _: &Call,
-    _number: u16,
-    _major: u16,
-    _length: usize,
-    _table: *mut c_void,
+    number: u16,
+    major: u16,
+    length: usize,
+    table: *mut c_void,
 ) -> Result {
-    Err(Status::ERROR_INVALID_ARGUMENT)
+    private_table::put(number, major, length, table)
 }
 
 /// Whether an agent supports an extension: none does.

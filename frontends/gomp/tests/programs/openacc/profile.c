@@ -4,6 +4,12 @@
 #include <openacc.h>
 #include <string.h>
 
+#ifdef AMD
+enum { TYPE = acc_device_radeon, API = acc_device_api_other, VECTOR = 64 };
+#else
+enum { TYPE = acc_device_nvidia, API = acc_device_api_cuda, VECTOR = 32 };
+#endif
+
 static char events[256];
 static int wrong;
 static char mark;
@@ -18,7 +24,7 @@ static void note(acc_prof_info *info, acc_event_info *event, acc_api_info *api)
   wrong += info->version != 201711 || info->valid_bytes != (int)sizeof *info;
   wrong += event->event_type != info->event_type || api->device_type != info->device_type;
   if (info->event_type == acc_ev_compute_construct_start) {
-    wrong += info->device_type != acc_device_nvidia || event->other_event.implicit;
+    wrong += info->device_type != TYPE || event->other_event.implicit;
     event->other_event.tool_info = &mark;
   }
   if (info->event_type == acc_ev_compute_construct_end)
@@ -26,7 +32,7 @@ static void note(acc_prof_info *info, acc_event_info *event, acc_api_info *api)
   if (info->event_type == acc_ev_enqueue_launch_start) {
     wrong += info->async != 7 || !strstr(event->launch_event.kernel_name, "omp_fn");
     wrong += event->launch_event.num_gangs != 3 || event->launch_event.num_workers != 2;
-    wrong += event->launch_event.vector_length != 32;
+    wrong += event->launch_event.vector_length != VECTOR || api->device_api != API;
   }
 }
 
@@ -44,7 +50,7 @@ int main(void)
 #pragma acc enter data copyin(a)
   CHECK(strcmp(events, "iIeE") == 0);
   events[0] = 0, memset(events, 0, sizeof events);
-#pragma acc parallel loop gang worker vector num_gangs(3) num_workers(2) vector_length(32) present(a) async(7)
+#pragma acc parallel loop gang worker vector num_gangs(3) num_workers(2) vector_length(VECTOR) present(a) async(7)
   for (int i = 0; i < 8; ++i)
     a[i] = i;
 #pragma acc update self(a) async(7)

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use gangway_engine::{Checks, Execution, Tier};
-use gangway_settings::{default_device_size, device_size, file_variable};
+use gangway_settings::{Maker, default_device_size, device_size, file_variable};
 
 use crate::objects::process::report::report;
 
@@ -116,6 +116,16 @@ impl Config {
         }
         let in_range = |text: &str, most: usize| text.parse().ok().filter(|count| (1..=most).contains(count));
         let cache = file("GANGWAY_VGPU_CACHE").filter(|value| !value.is_empty());
+        let devices = read(
+            "DEVICES",
+            value("DEVICES"),
+            |text| text.parse().ok().filter(|&count| count <= MOST_DEVICES),
+            "a number of devices up to 16",
+        )
+        .unwrap_or(1);
+        let makers = "a list of `nvidia` and `amd`";
+        let is_there =
+            read("MAKERS", value("MAKERS"), |text| Maker::Nvidia.is_in(text), makers).unwrap_or(true);
         Self {
             name: value("NAME").unwrap_or_else(|| DEFAULT_NAME.into()),
             capability: read(
@@ -127,13 +137,7 @@ impl Config {
             .unwrap_or(DEFAULT_CAPABILITY),
             memory: read("MEMORY", value("MEMORY"), device_size, "a size such as 16G")
                 .unwrap_or_else(default_device_size),
-            devices: read(
-                "DEVICES",
-                value("DEVICES"),
-                |text| text.parse().ok().filter(|&count| count <= MOST_DEVICES),
-                "a number of devices up to 16",
-            )
-            .unwrap_or(1),
+            devices: if is_there { devices } else { 0 },
             workers: read(
                 "WORKERS",
                 value("WORKERS"),

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 
 use gangway_gcn::Gpu;
-use gangway_settings::{Reader, default_device_size, device_size};
+use gangway_settings::{Maker, Reader, default_device_size, device_size};
 
 use crate::objects::process::report::report;
 
@@ -51,7 +51,10 @@ impl Config {
                 "kernels of AMD's are interpreted",
             );
         }
-        let config = Self {
+        let is_there = reader
+            .setting("GANGWAY_VGPU_MAKERS", "a list of `nvidia` and `amd`", |text| Maker::Amd.is_in(text))
+            .unwrap_or(true);
+        let mut config = Self {
             name: reader.text("GANGWAY_VGPU_NAME").unwrap_or_else(|| DEFAULT_NAME.into()),
             processor: reader
                 .setting_or(
@@ -83,6 +86,9 @@ impl Config {
                 .unwrap_or(false),
             check_memory: checks.unwrap_or(false),
         };
+        if !is_there {
+            config.devices = 0;
+        }
         (config, reader.warnings)
     }
 }
@@ -127,6 +133,16 @@ mod tests {
         ]);
         assert_eq!((config.processor, config.memory, config.devices), (Gpu::Gfx906, 512 << 20, 3));
         assert!(config.check_memory && config.unified && warnings.is_empty());
+    }
+
+    #[test]
+    fn there_may_be_none() {
+        assert_eq!(with(&[("GANGWAY_VGPU_MAKERS", "nvidia")]).0.devices, 0);
+        assert_eq!(
+            with(&[("GANGWAY_VGPU_MAKERS", "nvidia,amd"), ("GANGWAY_VGPU_DEVICES", "2")]).0.devices,
+            2
+        );
+        assert_eq!(with(&[("GANGWAY_VGPU_MAKERS", "ati")]).1.len(), 1);
     }
 
     #[test]

@@ -4,14 +4,20 @@
 //! nothing is asked for a kernel costs one load.
 
 use std::path::PathBuf;
+use std::sync::Once;
 
 use gangway_settings::file_variable;
 use gangway_trace::{Kind, Request, Shape, Span};
 
 use super::report::report;
 
-/// Begins, if the environment says so; once in a process.
+/// Begins, if the environment says so; once in a process, however often the runtime is started.
 pub fn start() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(begin);
+}
+
+fn begin() {
     let Some(file) = file_variable("GANGWAY_VGPU_TRACE").filter(|file| !file.is_empty() && file != "0")
     else {
         return;

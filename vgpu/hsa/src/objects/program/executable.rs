@@ -94,7 +94,8 @@ impl Executable {
             return Err(Status::ERROR_INCOMPATIBLE_ARGUMENTS);
         }
         let number = agent.number();
-        let loaded = Loaded::new(agent, &object, |named| state.address_of(number, named.name))?;
+        let loaded =
+            Loaded::new(agent, &object, reader.bytes(), |named| state.address_of(number, named.name))?;
         let symbols = loaded.symbols(&object);
         if let Some(twice) = symbols.iter().find(|symbol| symbol.is_global && state.has(number, &symbol.name))
         {

@@ -3,6 +3,7 @@
 use gangway_code_object::{CodeObject, Error, Loaded as Layout, Symbol as Named, SymbolKind};
 use gangway_device_memory::{AllocationKind, Request};
 
+use super::lines::Lines;
 use super::symbol::{Meaning, Symbol};
 use crate::abi::{Result, Status};
 use crate::objects::agent::{self, Agent};
@@ -18,6 +19,7 @@ pub struct Loaded {
     pub agent: &'static Agent,
     pub base: u64,
     pub size: u64,
+    pub lines: Option<Lines>,
 }
 
 impl Loaded {
@@ -25,6 +27,7 @@ impl Loaded {
     pub fn new(
         agent: &'static Agent,
         object: &CodeObject<'_>,
+        image: &[u8],
         resolve: impl FnMut(&Named<'_>) -> Option<u64>,
     ) -> Result<Self> {
         let device = agent.device().ok_or(Status::ERROR_INVALID_AGENT)?;
@@ -36,7 +39,7 @@ impl Loaded {
             report!("a code object cannot be loaded: {error}");
             status(&error)
         })?;
-        let loaded = Self { agent, base, size };
+        let loaded = Self { agent, base, size, lines: Lines::of(image) };
         let layout = Layout::new(object, base, resolve).map_err(|error| {
             report!("a code object cannot be loaded: {error}");
             match error {

@@ -2,6 +2,7 @@
 
 pub mod executable;
 pub mod kernel;
+pub mod lines;
 pub mod loaded;
 pub mod reader;
 pub mod symbol;

@@ -1,6 +1,7 @@
 //! Kernel dispatch packets: what is launched, checked, and run by the interpreter.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch};
 use gangway_trace::Shape;
@@ -107,7 +108,7 @@ pub(super) fn run(
         if found.kind == FaultKind::Stopped {
             return Failure::STOP;
         }
-        fault::tell(agent, &kernel.name, &found);
+        fault::add(agent, &kernel, &found, queue.is_runtimes.load(Ordering::Relaxed));
         Failure { status: fault::status(&found.kind), kernel: Some((agent, found)) }
     })
 }

@@ -5,6 +5,7 @@
 
 pub mod launch;
 pub mod memory;
+mod patience;
 pub mod processor;
 mod scratch;
 mod workers;
@@ -70,6 +71,8 @@ pub struct Queue {
     thread: Mutex<Option<JoinHandle<()>>>,
     runner: OnceLock<ThreadId>,
     units: Mutex<Vec<u32>>,
+    /// Gangway's runtime has made it.
+    is_runtimes: AtomicBool,
 }
 
 struct Queues {
@@ -98,6 +101,13 @@ fn queues() -> Result<&'static Queues> {
 pub fn memory_of(address: u64) -> Result<&'static AmdQueue> {
     let found = queues()?.arena.find(address);
     found.map(|(_, memory)| memory).ok_or(Status::ERROR_INVALID_QUEUE)
+}
+
+/// Gangway's runtime has made the queue at an address: it tells why a kernel has failed.
+pub fn is_runtimes(address: u64) {
+    if let Ok(queue) = get(address) {
+        queue.is_runtimes.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The queue at an address.
@@ -237,6 +247,7 @@ impl Queue {
             thread: Mutex::default(),
             runner: OnceLock::new(),
             units: Mutex::default(),
+            is_runtimes: AtomicBool::new(false),
         });
         (0..u64::from(wish.size))
             .for_each(|index| queue.header(index).store(u16::from(packet::kind::INVALID), Ordering::Relaxed));
@@ -262,6 +273,11 @@ impl Queue {
 
     fn state(&self) -> u8 {
         self.state.load(Ordering::Acquire)
+    }
+
+    /// Whether it is being destroyed, or has been: its ring may be gone.
+    fn has_ended(&self) -> bool {
+        self.state() == State::Ended as u8
     }
 
     /// No packet is processed any more, and the one that is under way is broken off.

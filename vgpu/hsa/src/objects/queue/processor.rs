@@ -4,12 +4,12 @@
 //! one allows. Fences are between all of them: the host's memory order is that of the system scope.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use super::launch::{self, Failure};
+use super::patience::{Patience, set};
 use super::{Queue, State};
 use crate::abi::number::condition;
 use crate::abi::packet::{self, Packet, kind};
@@ -57,12 +57,12 @@ pub(super) fn run(queue: &Arc<Queue>) {
                         "a packet of queue {} is done, but its completion signal is none",
                         queue.memory.queue.id
                     );
-                    queue.fail(&packet, &Failure::of(status));
+                    queue.fail(&packet, index - 1, &Failure::of(status));
                 }
             }
             // The program has inactivated the queue.
             Err(failure) if failure.is_stop() => queue.inactivate(),
-            Err(failure) => queue.fail(&packet, &failure),
+            Err(failure) => queue.fail(&packet, index, &failure),
         }
     }
 }
@@ -78,7 +78,7 @@ fn complete(packet: &Packet, start: u64) -> Result {
 
 impl Queue {
     /// The place of a packet is the program's again.
-    fn retire(&self, index: u64) {
+    pub(super) fn retire(&self, index: u64) {
         fence(Ordering::SeqCst);
         self.header(index).store(u16::from(kind::INVALID), Ordering::Relaxed);
         self.memory.read_dispatch_id.store(index + 1, Ordering::SeqCst);
@@ -160,14 +160,13 @@ impl Queue {
 
     /// A packet has failed: the queue processes no other one, and its callback is told. Whoever waits for the
     /// packet sees a negative value.
-    fn fail(&self, packet: &Packet, failure: &Failure) {
+    fn fail(self: &Arc<Self>, packet: &Packet, index: u64, failure: &Failure) {
         let (active, inactive) = (State::Active as u8, State::Inactive as u8);
         let _ = self.state.compare_exchange(active, inactive, Ordering::AcqRel, Ordering::Relaxed);
         let told = failure.tell();
-        let completion = Handle(packet.completion());
         match self.callback {
             Some(callback) => {
-                let _patience = Patience::begin(completion);
+                let _patience = Patience::begin(self, index);
                 callback(failure.status(), Opaque::from_address(self.address()), self.data);
             }
             // As with ROCm: a memory fault that nobody wants to know of ends the process.
@@ -178,44 +177,6 @@ impl Queue {
             None => {}
         }
         // Only now, or whoever waits would go on as if all were well while the others are still being told.
-        set(completion, -1);
-    }
-}
-
-/// Tells whoever waits for a packet, if the program has not destroyed its signal meanwhile.
-fn set(completion: Handle, value: i64) {
-    if let Ok(Some(signal)) = Signal::optional(completion) {
-        signal.change(|place| place.store(value, Ordering::SeqCst));
-    }
-}
-
-/// How long those who wait for a packet that has failed wait for the end of the queue's callback.
-const LONGEST_CALLBACK: Duration = Duration::from_secs(1);
-
-/// A callback is under way. It may itself wait for those who wait for the packet, as that of libgomp's plugin does, which ends
-/// the program: when it takes long they go on. They look for 0, and nothing else.
-struct Patience(Arc<(Mutex<bool>, Condvar)>);
-
-impl Patience {
-    fn begin(completion: Handle) -> Option<Self> {
-        let done = Arc::new((Mutex::new(false), Condvar::new()));
-        let its = Arc::clone(&done);
-        let thread = thread::Builder::new().name("gangway-hsa-fail".to_owned());
-        let wait = move || {
-            let (done, changed) = &*its;
-            let done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            let waited = changed.wait_timeout_while(done, LONGEST_CALLBACK, |done| !*done);
-            if !*waited.unwrap_or_else(PoisonError::into_inner).0 {
-                set(completion, 0);
-            }
-        };
-        thread.spawn(wait).ok().map(|_| Self(done))
-    }
-}
-
-impl Drop for Patience {
-    fn drop(&mut self) {
-        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.0.1.notify_all();
+        set(Handle(packet.completion()), -1);
     }
 }
