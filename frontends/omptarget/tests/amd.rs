@@ -10,8 +10,10 @@ use support::staged;
 
 /// Compiles a program of the folder `amd` for processors.
 fn build(name: &str, level: &str, processors: &str) -> PathBuf {
-    let (language, extension) = if name == "regions" { ("c++", "cpp") } else { ("cc", "c") };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/amd/{name}.{extension}"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/amd");
+    let in_cxx = folder.join(format!("{name}.cpp"));
+    let (language, source) =
+        if in_cxx.exists() { ("c++", in_cxx) } else { ("cc", folder.join(format!("{name}.c"))) };
     let program = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("amd-{name}{level}-{}", processors.replace(',', "-")));
     gangway()
@@ -53,6 +55,14 @@ fn a_program_has_images_for_several_processors() {
     for processor in ["gfx906", "gfx90a"] {
         let variables = [("GANGWAY_VGPU_PROCESSOR", processor), ("GANGWAY_DEVICE", "hsa")];
         run(&program, &[], &variables).printed(LINES);
+    }
+}
+
+#[test]
+fn objects_are_made_and_deleted() {
+    for level in ["-O2", "-O0"] {
+        let program = build("objects", level, "gfx90a");
+        run(&program, &[], &[("GANGWAY_VGPU_PROCESSOR", "gfx90a")]).printed("40000 0 0\n199\n");
     }
 }
 

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `driver` | the driver's, on NVIDIA's GPUs |
 //! | `own` | the image's own, on AMD's, whose driver has none |
+//! | `image` | `malloc` of it |
+//! | `objects` | C++'s `new` of it |
 
 #![no_std]
 #![cfg(gpu)]
@@ -15,6 +17,8 @@
 mod driver;
 #[cfg(target_arch = "amdgpu")]
 mod image;
+#[cfg(target_arch = "amdgpu")]
+mod objects;
 #[cfg(target_arch = "amdgpu")]
 mod own;
 
