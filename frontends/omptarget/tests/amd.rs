@@ -77,7 +77,10 @@ fn images_for_another_processor_are_refused_by_name() {
 fn kernels_that_fail_are_told() {
     let program = build("failures", "-O2", "gfx90a");
     for (argument, parts) in [
-        ("null", &["device 0: kernel main:9 failed", "HSA_STATUS_ERROR_MEMORY_FAULT", "a null pointer"][..]),
+        (
+            "null",
+            &["device 0: kernel main:9 failed", "HSA_STATUS_ERROR_MEMORY_FAULT", "8 bytes after null"][..],
+        ),
         ("broken", &["code of a target region has called abort()"]),
         ("assertion", &["what != 'a'"]),
     ] {
