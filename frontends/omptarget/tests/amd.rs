@@ -66,6 +66,15 @@ fn objects_are_made_and_deleted() {
     }
 }
 
+/// LLVM makes wrong code of such a program if nobody stops it.
+#[test]
+fn regions_inside_of_regions() {
+    for (processor, level) in [("gfx90a", "-O2"), ("gfx90a", "-O0"), ("gfx906", "-O2")] {
+        let program = build("nested", level, processor);
+        run(&program, &[], &[("GANGWAY_VGPU_PROCESSOR", processor)]).printed("0 1 48\n");
+    }
+}
+
 #[test]
 fn images_for_another_processor_are_refused_by_name() {
     let program = build("failures", "-O2", "gfx906");

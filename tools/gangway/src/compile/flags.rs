@@ -17,6 +17,15 @@ pub struct Flags {
     link: Vec<OsString>,
 }
 
+/// What LLVM 22 makes wrong code for AMD's GPUs with is left out.
+///
+/// - Registers are allocated across functions: one that does not recur keeps none for its callers. clang says of all
+///   regions that they do not, and LLVM then of what they alone call: the function that starts regions as well,
+///   though a region inside of another one comes there twice.
+/// - Common subexpressions of machine code: two selections share the `s_and_b64` that makes the condition (SCC) of a
+///   branch before them, and `si-pre-emit-peephole` removes it, as the branch has VCC.
+const WITHOUT_FAULTS_FOR_AMD: [&str; 2] = ["-mllvm=-enable-ipra=0", "-mllvm=-disable-machine-cse"];
+
 impl Flags {
     /// For a compiler of a release that links GPU code with Gangway's device runtime, or of one that does not:
     /// its linker does not know how GPU code in objects is linked.
@@ -119,6 +128,9 @@ impl Flags {
     fn objects_for_amd(&mut self, toolkit: &Toolkit) {
         self.device_linker(AMD_TRIPLE, joined("-L", toolkit.device_runtime_of(AMD_TRIPLE)));
         self.device_linker(AMD_TRIPLE, format!("-l{LIBOMPDEVICE}").into());
+        for option in WITHOUT_FAULTS_FOR_AMD {
+            self.device_linker(AMD_TRIPLE, option.into());
+        }
     }
 
     /// How GPU code in objects is linked. A call that names no GPU may have such objects, too: the compilers
