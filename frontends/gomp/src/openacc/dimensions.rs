@@ -14,6 +14,9 @@ use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard
 
 const NVIDIAS_WARP: u32 = 32;
 
+/// Lanes of a wave for which GCC compiles.
+const AMDS_WAVE: u32 = 64;
+
 /// The back end of AMD's GPUs.
 const AMDS: &str = "hsa";
 
@@ -51,9 +54,15 @@ pub(crate) fn remove(image: usize) {
     write().retain(|_, (of, _)| *of != image);
 }
 
-/// What a kernel has been compiled for, in the image that the device takes.
+/// What a kernel has been compiled for, in the image that the device takes. On AMD's GPUs a vector is a wave whatever
+/// the image says, as in libgomp's plugin.
 pub(crate) fn fixed(host: usize, device: &Device) -> Dimensions {
-    read().get(&(host, device.backend().name() == AMDS)).map_or([0; 3], |(_, dimensions)| *dimensions)
+    let amds = device.backend().name() == AMDS;
+    let mut fixed = read().get(&(host, amds)).map_or([0; 3], |(_, dimensions)| *dimensions);
+    if amds {
+        fixed[VECTOR] = AMDS_WAVE;
+    }
+    fixed
 }
 
 /// The dimensions of a launch.
