@@ -7,6 +7,7 @@
 #
 #   scripts/amdgcn.sh cargo test -p gangway-hsa-driver --test programs -- offload
 set -euo pipefail
+unshare -m true || exit 77
 packages=(gcc-12-offload-amdgcn libgomp-plugin-amdgcn1 amdgcn-tools llvm-13 llvm-13-linker-tools lld-13 libllvm13)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
