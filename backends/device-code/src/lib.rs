@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `launch` | what a device can run, what a construct asks for, and the shape of a launch |
 //! | `settings` | what the environment says |
+//! | `names` | what users are told of functions |
 //! | `image` | an image on a device, of which its back end shows the variables |
 //! | `memory` | what a back end does for the memory that kernels of a stream share |
 //! | `growing` | such memory, which is replaced when a kernel needs more |
@@ -25,9 +26,11 @@ mod image;
 mod launch;
 pub mod llvm;
 mod memory;
+mod names;
 mod settings;
 
 pub use image::LoadedImage;
 pub use launch::{Asked, DeviceLimits, Geometry, Wishes};
 pub use memory::StreamMemory;
+pub use names::told_function;
 pub use settings::{Settings, parse_switch};

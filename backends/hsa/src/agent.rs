@@ -176,9 +176,14 @@ impl Properties {
         }
     }
 
+    /// Whether matrix registers are among the vector registers, which are then given out by eights.
+    pub fn has_unified_registers(&self) -> bool {
+        UNIFIED.contains(&&*self.processor)
+    }
+
     /// Waves with so many vector registers that a compute unit runs at the same time.
     pub fn waves_at_once(&self, registers: u32) -> u32 {
-        let there = if UNIFIED.contains(&&*self.processor) { UNIFIED_REGISTERS } else { REGISTERS };
+        let there = if self.has_unified_registers() { UNIFIED_REGISTERS } else { REGISTERS };
         let by_registers = (there / registers.max(1)).max(1).saturating_mul(self.simds);
         by_registers.min(self.waves)
     }

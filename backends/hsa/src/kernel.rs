@@ -83,10 +83,11 @@ impl LoadedKernel {
             );
             return Err(Error::InvalidImage { reason });
         }
-        let object = symbol_value(agent, symbol, SymbolInfo::KernelObject)?;
-        let bounds = WaveBounds::new(registers(agent, object)?, &agent.properties.processor);
-        let kernel = Self::new(agent, symbol, name, Code::Gcc(GccKernel { bounds, is_openacc, heap }))?;
-        Ok(Box::new(kernel))
+        let code = |object| {
+            let bounds = WaveBounds::new(registers(agent, object)?, &agent.properties.processor);
+            Ok(Code::Gcc(GccKernel { bounds, is_openacc, heap }))
+        };
+        Ok(Box::new(Self::new(agent, symbol, name, code)?))
     }
 
     /// LLVM's kernel of a symbol, of which its image says this. Where code calls functions of which nobody knows
@@ -116,20 +117,27 @@ impl LoadedKernel {
             wave: said.wavefront_size,
             registers: said.vgpr_count,
         };
-        let mut kernel = Self::new(agent, symbol, &said.name, Code::Llvm(code))?;
+        let mut kernel = Self::new(agent, symbol, &said.name, |_| Ok(Code::Llvm(code)))?;
         if said.uses_dynamic_stack {
             kernel.private_segment = kernel.private_segment.max(stack);
         }
         Ok(Box::new(kernel))
     }
 
-    fn new(agent: &Agent, symbol: Handle, name: &str, code: Code) -> Result<Self> {
+    /// `code` finds out about the kernel whose descriptor is at an address.
+    fn new(
+        agent: &Agent,
+        symbol: Handle,
+        name: &str,
+        code: impl FnOnce(u64) -> Result<Code>,
+    ) -> Result<Self> {
+        let object = symbol_value(agent, symbol, SymbolInfo::KernelObject)?;
         Ok(Self {
             name: name.into(),
-            object: symbol_value(agent, symbol, SymbolInfo::KernelObject)?,
+            object,
             group_segment: symbol_value(agent, symbol, SymbolInfo::KernelGroupSize)?,
             private_segment: symbol_value(agent, symbol, SymbolInfo::KernelPrivateSize)?,
-            code,
+            code: code(object)?,
         })
     }
 
@@ -207,7 +215,7 @@ fn registers(agent: &Agent, object: u64) -> Result<u32> {
     // SAFETY: the descriptor has so many bytes.
     unsafe { memory::copy(agent, descriptor.as_mut_ptr(), from, DESCRIPTOR) }?;
     let granules = u32::from(descriptor[REGISTERS] & 0x3f) + 1;
-    let granule = if agent.properties.processor.starts_with("gfx90a") { 8 } else { 4 };
+    let granule = if agent.properties.has_unified_registers() { 8 } else { 4 };
     Ok(granules * granule)
 }
 

@@ -1,7 +1,7 @@
 //! Whose virtual GPUs there are, as `GANGWAY_VGPU_MAKERS` says.
 
 /// The makers of virtual GPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Maker {
     Nvidia,
     Amd,
@@ -14,6 +14,15 @@ impl Maker {
         match self {
             Self::Nvidia => "nvidia",
             Self::Amd => "amd",
+        }
+    }
+
+    /// What messages call it, before its GPUs.
+    #[must_use]
+    pub const fn whose(self) -> &'static str {
+        match self {
+            Self::Nvidia => "NVIDIA's",
+            Self::Amd => "AMD's",
         }
     }
 

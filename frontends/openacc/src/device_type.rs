@@ -71,9 +71,15 @@ impl DeviceType {
         }
     }
 
+    /// Whether it has a device.
+    #[must_use]
+    pub fn has(self, device: &Device) -> bool {
+        Some(device.backend().name()) == self.backend()
+    }
+
     /// Its devices in the order of their numbers; none for the host.
     pub fn devices(self) -> impl Iterator<Item = &'static Device> {
-        RUNTIME.devices().filter(move |device| Some(device.backend().name()) == self.backend())
+        RUNTIME.devices().filter(move |device| self.has(device))
     }
 
     /// How many devices it has.

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Failure, NOT_STARTED};
+use gangway_settings::Maker;
 
 /// The library that takes the stock one's place; clang-22's programs ask for this name, those of other releases
 /// for names that lead to it.
@@ -109,33 +110,16 @@ pub fn virtual_gpu() -> Result<PathBuf, Failure> {
     checked(directory.join(VGPU), LIBCUDA, hint)
 }
 
-/// Whose GPU a program needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gpu {
-    Nvidias,
-    Amds,
-}
-
-impl Gpu {
-    /// Whether programs can find one: its driver has made a device file (under WSL, that of DirectX), or a driver
-    /// of the user's choice comes first in the search path.
-    pub fn is_present(self) -> bool {
-        let (files, library): (&[&str], _) = match self {
-            Self::Nvidias => (&["/dev/nvidiactl", "/dev/dxg"], LIBCUDA),
-            Self::Amds => (&["/dev/kfd"], LIBHSA),
-        };
-        let chosen = env::var_os("LD_LIBRARY_PATH");
-        let mut chosen = chosen.iter().flat_map(env::split_paths);
-        files.iter().any(|file| Path::new(file).exists())
-            || chosen.any(|folder| folder.join(library).exists())
-    }
-
-    pub fn whose(self) -> &'static str {
-        match self {
-            Self::Nvidias => "NVIDIA's",
-            Self::Amds => "AMD's",
-        }
-    }
+/// Whether programs can find a maker's GPU: its driver has made a device file (under WSL, that of DirectX), or a driver
+/// of the user's choice comes first in the search path.
+pub fn has_gpu(maker: Maker) -> bool {
+    let (files, library): (&[&str], _) = match maker {
+        Maker::Nvidia => (&["/dev/nvidiactl", "/dev/dxg"], LIBCUDA),
+        Maker::Amd => (&["/dev/kfd"], LIBHSA),
+    };
+    let chosen = env::var_os("LD_LIBRARY_PATH");
+    let mut chosen = chosen.iter().flat_map(env::split_paths);
+    files.iter().any(|file| Path::new(file).exists()) || chosen.any(|folder| folder.join(library).exists())
 }
 
 /// A library's name without version, `libcuda`.

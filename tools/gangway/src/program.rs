@@ -12,7 +12,7 @@ use gangway_settings::Maker;
 use crate::arguments::GccRuntime;
 use crate::exit::{Failure, NOT_EXECUTABLE, NOT_FOUND, NOT_STARTED};
 use crate::libomp::Libomp;
-use crate::library::{self, Gpu, LIBCUDA, Libraries};
+use crate::library::{self, LIBCUDA, Libraries};
 use crate::suitable;
 
 /// How Gangway's library gets into a program.
@@ -35,7 +35,7 @@ pub struct Program {
     /// What the program's libomp is not fit for.
     pub libomp: Option<String>,
     /// It has device images, and all of them are for GPUs: whose.
-    pub needs_gpu: Option<Gpu>,
+    pub needs_gpu: Option<Maker>,
     /// The stock libgomp runs it, and all of its images are for GPUs of one maker.
     pub only_maker: Option<Maker>,
     /// What the first of its images for AMD's GPUs is for.
@@ -210,30 +210,27 @@ fn linkage(path: &Path, bytes: &[u8], ours: &Libraries) -> Result<Linkage, Failu
     }
 }
 
+/// Whose GPUs an image with a triple is for, if it is for GPUs.
+fn maker(triple: &str) -> Option<Maker> {
+    let makers = [("nvptx", Maker::Nvidia), ("amdgcn", Maker::Amd)];
+    makers.into_iter().find(|(start, _)| triple.starts_with(start)).map(|(_, maker)| maker)
+}
+
 /// Whether none but GPUs can run the regions of a program, besides the host.
-fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Gpu> {
-    let of_gpu = |triple: &str| match triple {
-        _ if triple.starts_with("nvptx") => Some(Gpu::Nvidias),
-        _ if triple.starts_with("amdgcn") => Some(Gpu::Amds),
-        _ => None,
-    };
+fn needs_gpu(contents: &Contents<'_>, gcc: bool) -> Option<Maker> {
     let ours = |producer: &Producer| match producer {
         Producer::Clang(_) => true,
         Producer::Gcc(_) => gcc,
         _ => false,
     };
     let images = contents.images.iter().filter(|image| ours(&image.producer));
-    let makers: Option<Vec<Gpu>> = images.map(|image| image.triple.and_then(of_gpu)).collect();
+    let makers: Option<Vec<Maker>> = images.map(|image| image.triple.and_then(maker)).collect();
     // With code for both it is NVIDIA's that is looked for.
     makers?.into_iter().min()
 }
 
 /// Whose GPUs all images are for. Libgomp numbers devices of all makers, with images or without, NVIDIA's first.
 fn only_maker(contents: &Contents<'_>) -> Option<Maker> {
-    let maker = |triple: &str| {
-        let named = [("nvptx", Maker::Nvidia), ("amdgcn", Maker::Amd)];
-        named.into_iter().find(|(start, _)| triple.starts_with(start)).map(|(_, maker)| maker)
-    };
     let makers: Option<Vec<Maker>> =
         contents.images.iter().map(|image| image.triple.and_then(maker)).collect();
     let makers = makers?;
@@ -242,8 +239,8 @@ fn only_maker(contents: &Contents<'_>) -> Option<Maker> {
 
 /// The processor without what it is to do besides (`:xnack-`).
 fn amd_processor(contents: &Contents<'_>) -> Option<String> {
-    let is_amds = |triple: &str| triple.starts_with("amdgcn");
-    let image = contents.images.iter().find(|image| image.triple.is_some_and(is_amds))?;
+    let is_amds = |image: &&Image<'_>| image.triple.and_then(maker) == Some(Maker::Amd);
+    let image = contents.images.iter().find(is_amds)?;
     // GCC's tables do not say it; the code does.
     let processor = gangway_image::recognise(image.parts.first()?).ok()?.processor()?;
     Some(processor.split(':').next()?.to_owned())

@@ -41,11 +41,11 @@ pub fn run(options: &Run) -> Outcome {
         eprintln!("gangway: note: {note}");
     }
     let chosen = device.is_some() || env::var_os("GANGWAY_DEVICE").is_some();
-    if let Some(gpu) = program.needs_gpu.filter(|gpu| !chosen && !gpu.is_present()) {
+    if let Some(maker) = program.needs_gpu.filter(|maker| !chosen && !library::has_gpu(*maker)) {
         eprintln!(
             "gangway: note: the program is for {} GPUs, and there is none: it runs on the virtual one (--device vgpu \
              says so without this note)",
-            gpu.whose()
+            maker.whose()
         );
         libraries = libraries.with_virtual_gpu()?;
     }

@@ -5,6 +5,7 @@ use gangway_backend::{
     Access, AccessPlace, Accesses, Copies, FaultReport, FindCode, HostAccess, HostCopy, HostWatcher,
     SourceLocation, TaskEvent,
 };
+use gangway_device_code::told_function;
 use gangway_private_table::{KernelFault, NUMBER, Place, ReceivePlace, Source, Table, Text, task};
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
@@ -44,12 +45,7 @@ extern "C" fn receive(told: *mut c_void, fault: &KernelFault<'_>) {
     let told = unsafe { &mut *told.cast::<Option<Told>>() };
     let Place { function, instruction, source } = &fault.place;
     let (kernel, function) = (fault.kernel.copy(), function.copy());
-    // What the compiler has made of the region has names that say no more.
-    let own =
-        function == kernel || function.starts_with("__omp_offloading_") || function.contains("omp_outlined");
-    // LLVM copies functions for itself.
-    let named = function.strip_suffix("_$_internalized").unwrap_or(&function);
-    let function = if own { String::new() } else { named.to_owned() };
+    let function = told_function(&kernel, &function);
     *told = Some(Told {
         kernel,
         stack_full: fault.stack_full,

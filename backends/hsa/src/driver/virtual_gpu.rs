@@ -2,6 +2,7 @@
 
 use super::types::{Code, Handle, SUCCESS};
 use gangway_backend::{Access, FaultReport};
+use gangway_device_code::told_function;
 use gangway_private_table::amd::{EXTENSION, Table, VERSION};
 use gangway_private_table::{KernelFault, Place};
 use std::ffi::{CStr, c_void};
@@ -66,7 +67,7 @@ extern "C" fn receive(told: *mut c_void, fault: &KernelFault<'_>) {
         access: fault.accessed.then_some(access),
         near: fault.near.copy(),
         remark: fault.remark.copy(),
-        function: if function == kernel { String::new() } else { function },
+        function: told_function(&kernel, &function),
         instruction: instruction.copy(),
         threads: fault.threads.copy(),
         source: source.copy(),

@@ -6,6 +6,7 @@
 //! as a gang has room for. These are the rules of libgomp's plugin for nvptx in GCC 12.
 
 use gangway_backend::Occupancy;
+use gangway_openacc::device_type::DeviceType;
 pub(crate) use gangway_openacc::dimensions::Dimensions;
 use gangway_openacc::dimensions::{GANGS, VECTOR, WORKERS, WORKERS_WITH_BARRIERS, check, in_environment};
 use gangway_runtime::{Device, KernelQuestions, Result};
@@ -16,9 +17,6 @@ const NVIDIAS_WARP: u32 = 32;
 
 /// Lanes of a wave for which GCC compiles.
 const AMDS_WAVE: u32 = 64;
-
-/// The back end of AMD's GPUs.
-const AMDS: &str = "hsa";
 
 /// What kernels have been compiled for, with the image, by host address and whether the image is for AMD's GPUs: a program
 /// may have one for each maker's, where dimensions differ.
@@ -57,7 +55,7 @@ pub(crate) fn remove(image: usize) {
 /// What a kernel has been compiled for, in the image that the device takes. On AMD's GPUs a vector is a wave whatever
 /// the image says, as in libgomp's plugin.
 pub(crate) fn fixed(host: usize, device: &Device) -> Dimensions {
-    let amds = device.backend().name() == AMDS;
+    let amds = DeviceType::Radeon.has(device);
     let mut fixed = read().get(&(host, amds)).map_or([0; 3], |(_, dimensions)| *dimensions);
     if amds {
         fixed[VECTOR] = AMDS_WAVE;

@@ -71,8 +71,7 @@ impl Flags {
         }
         let mut triples = Vec::new();
         triples.extend(target.cpu.then_some(CPU_TRIPLE));
-        triples.extend(target.gpu().then_some(GPU_TRIPLE));
-        triples.extend(target.amd().then_some(AMD_TRIPLE));
+        triples.extend(target.gpu_triples());
         if !target.kernel_language {
             self.compile.push(format!("-fopenmp-targets={}", triples.join(",")).into());
         }

@@ -108,7 +108,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     let compiler = Compiler::find(
         language,
         request.llvm.as_deref(),
-        request.offloads() && (Target::asked(&request).gpu() || Target::asked(&request).amd()),
+        request.offloads() && Target::asked(&request).gpu_triples().next().is_some(),
     )?;
     if request.openacc && language == Language::Fortran {
         let text = "flang makes no code of OpenACC; compile OpenACC in Fortran with gfortran, whose programs Gangway runs";

@@ -12,7 +12,7 @@ use super::Language;
 use super::faultless::may_need_mending;
 use super::flags::Flags;
 use super::request::{Request, takes_value};
-use super::target::{AMD_TRIPLE, GPU_TRIPLE, Target};
+use super::target::{GPU_TRIPLE, Target};
 use super::toolkit::Toolkit;
 use super::translate::{Reading, Translation, identity_of};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
@@ -69,11 +69,11 @@ pub fn compile(
     if !request.openmp {
         command.arg("-fopenmp");
     }
-    for (triple, _) in
-        [(GPU_TRIPLE, target.gpu()), (AMD_TRIPLE, target.amd())].into_iter().filter(|(_, is)| *is)
-    {
-        for word in WITHOUT_OPENMP_OPT.into_iter().filter(|_| request.links) {
-            command.arg("-Xlinker").arg(format!("--device-linker={triple}={word}"));
+    if request.links {
+        for triple in target.gpu_triples() {
+            for word in WITHOUT_OPENMP_OPT {
+                command.arg("-Xlinker").arg(format!("--device-linker={triple}={word}"));
+            }
         }
     }
     if files.is_empty() {

@@ -55,8 +55,15 @@ impl Target {
     pub fn gpu(&self) -> bool {
         !self.gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("nvptx"))
     }
+
     /// There is code for a GPU of AMD's.
     pub fn amd(&self) -> bool {
         !self.amd_gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("amdgcn"))
+    }
+
+    /// The triples of the GPUs that there is code for.
+    pub fn gpu_triples(&self) -> impl Iterator<Item = &'static str> {
+        let nvidias = self.gpu().then_some(GPU_TRIPLE);
+        nvidias.into_iter().chain(self.amd().then_some(AMD_TRIPLE))
     }
 }
