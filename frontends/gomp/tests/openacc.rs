@@ -99,6 +99,19 @@ fn devices_are_shut_down_and_started_again() {
     }
 }
 
+/// The end of the program waits for them, under libgomp, too, and the virtual GPU's trace has them.
+#[test]
+fn kernels_that_nobody_waits_for_are_in_the_trace() {
+    let program = Program::new("unwaited.c");
+    let trace = program.0.folder.path("trace.json");
+    for runtime in ["gangway", "stock"] {
+        let variables = [ON_DEVICE[0], ("GANGWAY_VGPU_TRACE", trace.to_str().unwrap())];
+        program.0.run(&["--gcc-runtime", runtime], &variables, &[]).printed("passed\n");
+        let events = std::fs::read_to_string(&trace).unwrap();
+        assert_eq!(events.matches("\"cat\":\"kernel\"").count(), 2, "{runtime}: {events}");
+    }
+}
+
 /// In libgomp's words.
 #[test]
 fn pointers_are_detached_as_often_as_attached() {

@@ -140,16 +140,18 @@ impl Context {
         self.domain.fail(failure);
     }
 
-    /// Ends the context: skips what has not begun, waits for streams of other contexts included,
-    /// and waits for what has begun. If the context had failed, host functions are not waited for.
-    /// Inside a host function it does not wait.
-    pub fn cancel(&self) -> Result<(), Error> {
+    /// Ends the context: waits for everything that has been submitted, as hardware does (a kernel's output is there
+    /// after `cudaDeviceReset`), but for no stream of another context. If the context had failed, what has not begun
+    /// is skipped and host functions are not waited for. What is submitted meanwhile may be skipped. Inside a host
+    /// function it does not wait.
+    pub fn finish(&self) -> Result<(), Error> {
         self.domain.retire();
-        self.domain.fail(Failure::CONTEXT_IS_DESTROYED);
         if !process::forked() {
             self.domain.streams().iter().for_each(Queue::unblock);
         }
-        self.drain()
+        let drained = self.drain();
+        self.domain.fail(Failure::CONTEXT_IS_DESTROYED);
+        drained.and_then(|()| self.drain())
     }
 }
 

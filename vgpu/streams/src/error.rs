@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 pub struct Failure(pub NonZeroU32);
 
 impl Failure {
-    /// `CUDA_ERROR_CONTEXT_IS_DESTROYED`: what a cancelled context fails with.
+    /// `CUDA_ERROR_CONTEXT_IS_DESTROYED`: what a context fails with that has ended.
     pub const CONTEXT_IS_DESTROYED: Self = Self::known(709);
     /// `CUDA_ERROR_UNKNOWN`: an operation panicked, which is our own mistake.
     pub const UNKNOWN: Self = Self::known(999);

@@ -171,7 +171,7 @@ fn a_context_ends_while_it_waits_for_another() {
         from.record(&event).unwrap();
         to.wait(&event).unwrap();
         submit(&to, &Arc::default(), 2);
-        other.cancel().unwrap();
+        other.finish().unwrap();
         from.synchronize().unwrap();
         assert_eq!(log.read(), [1]);
     });

@@ -310,8 +310,7 @@ impl Queue {
                 return;
             };
             let leave = match (front, goal) {
-                // Streams of a context that ends wait for none of another context.
-                (Operation::Wait(position), _) if !position.passed() && !self.domain.retired() => {
+                (Operation::Wait(position), _) if !position.passed() && self.honours(position) => {
                     let position = position.clone();
                     inner.state = State::Blocked;
                     drop(inner);
@@ -351,6 +350,11 @@ impl Queue {
             self.complete();
             inner = lock(&self.inner);
         }
+    }
+
+    /// Streams of a context that ends wait for none of another context.
+    fn honours(&self, position: &Position) -> bool {
+        !self.domain.retired() || Arc::ptr_eq(&self.domain, &position.queue.domain)
     }
 
     fn perform(&self, operation: Operation) {

@@ -93,7 +93,7 @@ fn waiting_orders_streams_of_two_contexts() {
 }
 
 #[test]
-fn a_cancelled_context_does_not_wait_for_another() {
+fn a_context_that_ends_does_not_wait_for_another() {
     let (one, other) = (Context::new(), Context::new());
     let (from, to) =
         (one.create_stream(Blocking::Independent, 0), other.create_stream(Blocking::Independent, 0));
@@ -102,7 +102,7 @@ fn a_cancelled_context_does_not_wait_for_another() {
     from.record(&event).unwrap();
     to.wait(&event).unwrap();
     to.submit(|| Ok(())).unwrap();
-    other.cancel().unwrap();
+    other.finish().unwrap();
     assert_eq!(from.query(), Err(Error::NotReady));
     open.store(true, Ordering::Release);
     one.synchronize().unwrap();

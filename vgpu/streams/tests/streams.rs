@@ -249,33 +249,32 @@ fn a_dropped_stream_ends_its_work() {
 }
 
 #[test]
-fn a_cancelled_context_skips_what_has_not_begun() {
+fn a_context_that_ends_does_what_has_been_submitted() {
     let context = Context::new();
     let stream = context.create_stream(Blocking::Independent, 0);
+    let behind = context.create_stream(Blocking::Independent, 0);
+    let event = Event::new(false);
     let (open, closed) = gate();
-    let begun = Arc::new(AtomicBool::new(false));
-    let begin = begun.clone();
-    stream
-        .submit(move || {
-            begin.store(true, Ordering::Release);
-            closed()
-        })
-        .unwrap();
-    let ran = Arc::new(AtomicBool::new(false));
-    let set = ran.clone();
-    let run = move || {
-        set.store(true, Ordering::Relaxed);
-        Ok(())
+    let count = Arc::new(AtomicU32::new(0));
+    stream.submit(closed).unwrap();
+    stream.submit(counting(&count)).unwrap();
+    stream.record(&event).unwrap();
+    behind.wait(&event).unwrap();
+    let (sender, told) = mpsc::channel();
+    let seen = count.clone();
+    let callback = move |outcome: Result<(), Failure>| {
+        sender.send((outcome, seen.load(Ordering::Acquire))).unwrap();
     };
-    stream.submit(run).unwrap();
-    eventually("the first operation", || begun.load(Ordering::Acquire));
+    behind.submit_callback(callback).unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(|| context.cancel().unwrap());
-        // From here on nothing begins any more, and the first operation may end.
-        eventually("the end of the context", || context.failure().is_some());
+        scope.spawn(|| context.finish().unwrap());
         open.store(true, Ordering::Release);
     });
-    assert!(!ran.load(Ordering::Relaxed));
+    assert_eq!(
+        told.try_recv(),
+        Ok((Ok(()), 1)),
+        "waits within the context hold, and nobody hears of its end"
+    );
     assert_eq!(stream.submit(|| Ok(())), Err(Error::Failed(Failure::CONTEXT_IS_DESTROYED)));
 }
 
@@ -313,7 +312,7 @@ fn nobody_waits_for_a_context_that_has_failed() {
         assert_eq!(told.recv(), Ok(Err(Failure::known(700))));
         // All the threads come back while the callback does not.
     });
-    assert_eq!(context.cancel(), Ok(()), "nor does who ends it");
+    assert_eq!(context.finish(), Ok(()), "nor does who ends it");
     assert_eq!(copied.load(Ordering::Relaxed), 0);
     release.store(true, Ordering::Release);
 }

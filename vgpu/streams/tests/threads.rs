@@ -87,7 +87,7 @@ fn contexts_come_and_go() {
                         stream.submit(|| Ok(())).unwrap();
                         context.legacy().submit(|| Ok(())).unwrap();
                     }
-                    context.cancel().unwrap();
+                    context.finish().unwrap();
                     assert!(stream.submit(|| Ok(())).is_err());
                 }
             });
@@ -121,7 +121,7 @@ fn a_fork_does_not_hang() {
                     event.query(),
                     event.synchronize(),
                     context.synchronize(),
-                    context.cancel(),
+                    context.finish(),
                 ];
                 let right = forked() && refused == [Err(Error::Forked); 9];
                 // SAFETY: ends the process.

@@ -103,9 +103,13 @@ fn cuCtxGetCurrent(_: &Call, out: Out<CUcontext>) -> Result {
     out.set(context::current().map_or(CUcontext::NULL, |context| context.handle))
 }
 
+/// Refused in a host function: libgomp's plugin asks this first, and does not touch the context there.
 #[entry]
 fn cuCtxGetDevice(_: &Call, out: Out<CUdevice>) -> Result {
     out.check()?;
+    if gangway_streams::in_host_function() {
+        return Err(Status::NOT_PERMITTED);
+    }
     out.set(context::current().ok_or(Status::INVALID_CONTEXT)?.device.number())
 }
 

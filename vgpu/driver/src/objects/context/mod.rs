@@ -266,9 +266,9 @@ impl Context {
         if !self.primary {
             let _ = self.handle.remove();
         }
-        // What has begun is waited for: it works on memory that is about to go. From a
+        // What has been submitted is waited for: it works on memory that is about to go. From a
         // host function that is not possible, and the memory stays.
-        let ended = self.queues.cancel().is_ok();
+        let ended = self.queues.finish().is_ok();
         for dependent in self.dependents(std::mem::take).into_values() {
             if let Some(dependent) = dependent.upgrade() {
                 dependent.context_ends();

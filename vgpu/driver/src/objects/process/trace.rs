@@ -75,8 +75,6 @@ pub fn start(calls: Calls) {
     ASKED.store(asked, Ordering::Release);
     let _ = CALLS.set(calls);
     COUNTING.store(counting, Ordering::Release);
-    // SAFETY: `at_exit` is a function without parameters that may run at any exit.
-    unsafe { libc::atexit(at_exit) };
     gangway_trace::at_end(finish);
     if request.is_wanted() {
         gangway_streams::observe();
@@ -236,6 +234,13 @@ pub fn stop() {
     COUNTING.store(false, Ordering::Relaxed);
     ASKED.store(false, Ordering::Relaxed);
 }
+
+/// The loader calls it when the process ends, behind all exit handlers and the program's own destructors. A
+/// handler of ours would be called before them, as the driver is opened late, and the runtimes of OpenACC wait
+/// for queues that the program has not waited for in a destructor: those kernels would be missing.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
     finish();

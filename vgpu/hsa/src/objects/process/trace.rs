@@ -27,11 +27,14 @@ fn begin() {
         return;
     }
     gangway_trace::find_library_of_endings();
-    // SAFETY: `at_exit` is a function without parameters that may run at any exit.
-    unsafe { libc::atexit(at_exit) };
     gangway_trace::at_end(gangway_trace::finish);
     gangway_trace::start(Request { traces: vec![PathBuf::from(file)], ..Request::default() });
 }
+
+/// Behind the exit handlers and the program's destructors, in which runtimes wait for kernels.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
     gangway_trace::finish();
