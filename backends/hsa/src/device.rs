@@ -79,6 +79,7 @@ impl Device for HsaDevice {
             packed_transfers: true,
             pinned_staging: true,
             sessions: Some(0),
+            unified_memory: self.agent().driver.shares_host(),
             peer_copy: true,
             host_calls: HostCalls::Channel { rings: false },
             ..Capabilities::default()

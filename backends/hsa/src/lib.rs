@@ -146,6 +146,12 @@ impl Backend for HsaBackend {
         Ok(Box::new(HsaDevice::open(driver, ordinal, &self.settings)?))
     }
 
+    fn require_unified_memory(&self) {
+        if let Some(gpu) = self.opened().ok().and_then(|driver| driver.virtual_gpu) {
+            gpu.require_unified_memory();
+        }
+    }
+
     fn unique_id(&self, ordinal: usize) -> String {
         let uuid = self.opened().ok().and_then(|driver| {
             let agent = *driver.gpus.get(ordinal)?;

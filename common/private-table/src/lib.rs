@@ -199,7 +199,7 @@ pub mod amd {
     /// `hsa_extension_t` has no such number.
     pub const EXTENSION: u16 = 0x6777;
     /// What changes anything but the table's end changes this.
-    pub const VERSION: u16 = 1;
+    pub const VERSION: u16 = 2;
 
     /// The functions.
     #[derive(Clone, Copy, Debug)]
@@ -211,6 +211,9 @@ pub mod amd {
         pub runtimes_queue: extern "C" fn(queue: u64),
         /// Tells why a kernel of an agent's has failed, once: calls a function with an argument. Answers whether it has.
         pub take_fault: extern "C" fn(agent: u64, receive: ReceiveFault, argument: *mut c_void) -> bool,
+        /// The program requires devices that use the host's memory: they do from now on, unless the user has
+        /// forbidden it.
+        pub requires_unified_memory: extern "C" fn(),
     }
 }
 

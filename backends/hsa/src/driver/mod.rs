@@ -11,8 +11,8 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use table::Api;
 use types::{
-    AgentInfo, BREAK, Code, DEVICE_CPU, DEVICE_GPU, Handle, SUCCESS, SYSTEM_VERSION_MAJOR,
-    SYSTEM_VERSION_MINOR, VisitHandle,
+    AgentInfo, BREAK, Code, DEVICE_CPU, DEVICE_GPU, Handle, SUCCESS, SYSTEM_HOST_MEMORY,
+    SYSTEM_VERSION_MAJOR, SYSTEM_VERSION_MINOR, VisitHandle,
 };
 use virtual_gpu::{EXTENSION_TABLE, VirtualGpu};
 
@@ -117,6 +117,14 @@ impl Driver {
             value
         };
         (number(SYSTEM_VERSION_MAJOR), number(SYSTEM_VERSION_MINOR))
+    }
+
+    /// Whether kernels may use all of the host's memory.
+    pub(crate) fn shares_host(&self) -> bool {
+        let mut value = 0_u8;
+        // SAFETY: the library writes a byte, a `bool` of C's; those of before the attribute refuse it.
+        let code = unsafe { (self.api.system_get_info)(SYSTEM_HOST_MEMORY, (&raw mut value).cast()) };
+        code == SUCCESS && value != 0
     }
 
     /// What a status means, in the library's words.

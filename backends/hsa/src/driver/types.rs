@@ -71,6 +71,8 @@ pub(crate) mod pool_flag {
 /// `hsa_system_info_t`
 pub(crate) const SYSTEM_VERSION_MAJOR: u32 = 0;
 pub(crate) const SYSTEM_VERSION_MINOR: u32 = 1;
+/// `HSA_AMD_SYSTEM_INFO_SVM_ACCESSIBLE_BY_DEFAULT`: kernels use what `malloc` gives.
+pub(crate) const SYSTEM_HOST_MEMORY: u32 = 0x202;
 
 /// `hsa_executable_symbol_info_t`
 #[derive(Debug, Clone, Copy)]

@@ -44,6 +44,11 @@ impl VirtualGpu {
         (self.0.runtimes_queue)(queue as u64);
     }
 
+    /// The program requires devices that use the host's memory. They do from now on, unless the user has forbidden it.
+    pub(crate) fn require_unified_memory(self) {
+        (self.0.requires_unified_memory)();
+    }
+
     /// Why a kernel has failed, if the library knows; once.
     pub(crate) fn fault(self, agent: Handle) -> Option<Told> {
         let mut told: Option<Told> = None;

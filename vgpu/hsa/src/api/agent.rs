@@ -50,7 +50,7 @@ fn info(agent: &Agent, attribute: u32, value: Value) -> Result {
         FEATURE => value.put(only_gpu(feature::KERNEL_DISPATCH)),
         MACHINE_MODEL => value.put(1u32),
         // AMD's GPUs are of the base profile, as they do not see all of the host's memory.
-        PROFILE => value.put(u32::from(!gpu || agent.config().unified)),
+        PROFILE => value.put(u32::from(!gpu || agent::shares_host())),
         DEFAULT_FLOAT_ROUNDING_MODE => value.put(rounding::NEAR),
         BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES => value.put(only_gpu(1 << rounding::NEAR)),
         FAST_F16_OPERATION => value.put(gpu),

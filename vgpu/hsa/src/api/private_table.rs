@@ -7,11 +7,11 @@ use gangway_private_table::{KernelFault, Place, ReceiveFault, Source, Text};
 
 use crate::abi::Handle;
 use crate::abi::{Result, Status};
-use crate::objects::agent::Agent;
+use crate::objects::agent::{self, Agent};
 use crate::objects::fault::{self, Facts};
 use crate::objects::queue;
 
-static TABLE: Table = Table { size: size_of::<Table>(), runtimes_queue, take_fault };
+static TABLE: Table = Table { size: size_of::<Table>(), runtimes_queue, take_fault, requires_unified_memory };
 
 /// Writes the table, if it is the one that is asked for.
 pub(super) fn put(extension: u16, version: u16, length: usize, table: *mut c_void) -> Result {
@@ -25,6 +25,10 @@ pub(super) fn put(extension: u16, version: u16, length: usize, table: *mut c_voi
 
 extern "C" fn runtimes_queue(queue: u64) {
     queue::is_runtimes(queue);
+}
+
+extern "C" fn requires_unified_memory() {
+    agent::share_host();
 }
 
 extern "C" fn take_fault(agent: u64, receive: ReceiveFault, argument: *mut c_void) -> bool {

@@ -21,7 +21,6 @@ const BUILD: &std::ffi::CStr = c"gangway";
 #[entry]
 fn hsa_system_get_info(_: &Call, attribute: u32, value: Value) -> Result {
     value.check()?;
-    let unified = agent::all().first().is_some_and(|agent| agent.config().unified);
     match attribute {
         system::VERSION_MAJOR => value.put(VERSION.0),
         system::VERSION_MINOR => value.put(VERSION.1),
@@ -36,7 +35,7 @@ fn hsa_system_get_info(_: &Call, attribute: u32, value: Value) -> Result {
         // Host memory that is not locked is usable as it is, or not at all: no pages move.
         system::SVM_SUPPORTED | system::MWAITX_ENABLED | system::DMABUF_SUPPORTED => value.put(false),
         system::VIRTUAL_MEM_API_SUPPORTED => value.put(false),
-        system::SVM_ACCESSIBLE_BY_DEFAULT | system::XNACK_ENABLED => value.put(unified),
+        system::SVM_ACCESSIBLE_BY_DEFAULT | system::XNACK_ENABLED => value.put(agent::shares_host()),
         system::EXT_VERSION_MAJOR => value.put(EXTENSION_VERSION.0),
         system::EXT_VERSION_MINOR => value.put(EXTENSION_VERSION.1),
         _ => Err(Status::ERROR_INVALID_ARGUMENT),

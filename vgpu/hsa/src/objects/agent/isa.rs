@@ -59,7 +59,7 @@ impl Isa {
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let sramecc = if has_sramecc(config.processor) { Setting::On } else { Setting::Any };
-        let xnack = if config.unified { Setting::On } else { Setting::Off };
+        let xnack = if super::shares_host() { Setting::On } else { Setting::Off };
         Self { gpu: config.processor, sramecc, xnack }
     }
 

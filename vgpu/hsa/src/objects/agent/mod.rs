@@ -49,7 +49,7 @@ pub fn start() {
 /// Makes memory what devices have, and says how many there are.
 fn prepare(space: &Space, config: &Config) -> u32 {
     space.set_poison(config.check_memory);
-    if config.unified {
+    if config.unified == Some(true) {
         space.share_host();
     }
     for device in 0..config.devices {
@@ -64,6 +64,21 @@ fn prepare(space: &Space, config: &Config) -> u32 {
 #[must_use]
 pub fn all() -> &'static [Agent] {
     AGENTS.get().map_or(&[], |made| &made.agents)
+}
+
+/// Lets all devices use the host's memory, unless the user has said that they must not.
+pub fn share_host() {
+    if let (Some(agent), Ok(space)) = (all().first(), space())
+        && agent.config().unified != Some(false)
+    {
+        space.share_host();
+    }
+}
+
+/// Whether kernels may use all of the host's memory.
+#[must_use]
+pub fn shares_host() -> bool {
+    space().is_ok_and(Space::shares_host)
 }
 
 /// The memory of all devices.

@@ -21,8 +21,8 @@ pub struct Config {
     pub devices: u32,
     /// What `HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT` answers, `GANGWAY_VGPU_WORKERS`.
     pub workers: u32,
-    /// Whether kernels may use all of the host's memory: XNACK in AMD's terms.
-    pub unified: bool,
+    /// Whether kernels may use all of the host's memory (XNACK in AMD's terms), where the user has said so.
+    pub unified: Option<bool>,
     /// Whether new memory is filled with NaN, and leaks are told: `memory` in `GANGWAY_VGPU_CHECK`.
     pub check_memory: bool,
 }
@@ -77,13 +77,11 @@ impl Config {
                     text.parse().ok().filter(|count| (1..=MOST_WORKERS).contains(count))
                 })
                 .unwrap_or_else(processors),
-            unified: reader
-                .setting("GANGWAY_VGPU_UNIFIED", "0 or 1", |text| match text {
-                    "1" => Some(true),
-                    "0" => Some(false),
-                    _ => None,
-                })
-                .unwrap_or(false),
+            unified: reader.setting("GANGWAY_VGPU_UNIFIED", "0 or 1", |text| match text {
+                "1" => Some(true),
+                "0" => Some(false),
+                _ => None,
+            }),
             check_memory: checks.unwrap_or(false),
         };
         if !is_there {
@@ -117,7 +115,7 @@ mod tests {
     #[test]
     fn defaults() {
         let (config, warnings) = with(&[]);
-        assert_eq!((config.processor, config.devices, config.unified), (Gpu::Gfx90a, 1, false));
+        assert_eq!((config.processor, config.devices, config.unified), (Gpu::Gfx90a, 1, None));
         assert_eq!(config.memory % (1 << 30), 0);
         assert!(config.workers >= 1 && warnings.is_empty());
     }
@@ -132,7 +130,7 @@ mod tests {
             ("GANGWAY_VGPU_UNIFIED", "1"),
         ]);
         assert_eq!((config.processor, config.memory, config.devices), (Gpu::Gfx906, 512 << 20, 3));
-        assert!(config.check_memory && config.unified && warnings.is_empty());
+        assert!(config.check_memory && config.unified == Some(true) && warnings.is_empty());
     }
 
     #[test]
