@@ -107,6 +107,11 @@ bench-openacc: build ## Compare OpenACC through clang with GCC's and with OpenMP
 bench-checks: bootstrap-bench build ## Measure what the checks of the virtual GPU cost; writes docs/benchmarks-checks.md
 	cargo run --release -p gangway-bench --bin gangway-bench-checks
 
+.PHONY: bench-hsa
+bench-hsa: build ## Measure programs for AMD's GPUs, as root (GCC's compiler is borrowed); writes docs/benchmarks-hsa.md
+	cargo build --release -p gangway-bench --bin gangway-bench-hsa
+	scripts/amdgcn.sh target/release/gangway-bench-hsa
+
 .PHONY: bench-host-calls
 bench-host-calls: build ## Compare host calls with the protocol of libgomp; writes docs/benchmarks-host-calls.md
 	cargo run --release -p gangway-bench --bin gangway-bench-host-calls

@@ -1,11 +1,11 @@
-/* A libcuda.so.1 in front of the real one: counts the calls of every function and the
+/* A driver library in front of the real one, CUDA's or HSA's: counts the calls of every function and the
  * time that is spent in them. GANGWAY_BENCH_DRIVER names the real library. With
- * GANGWAY_BENCH_NULL it starts no kernel and reads no clock: what is left of a region is its
- * runtime and the rest of the driver.
+ * GANGWAY_BENCH_NULL it starts no kernel (of CUDA's; null_kernels.h has what is done for HSA's, where kernels are no
+ * calls) and reads no clock: what is left of a region is its runtime and the rest of the driver.
  *
  * names.h has one DRIVER_FUNCTION(name) for each function of the real library. All of them
  * take integers and pointers, and at most eleven: what a function does not have is passed
- * on and ignored. */
+ * on and ignored. What they answer is an integer of at most 64 bits. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-typedef int function(long, long, long, long, long, long, long, long, long, long, long);
+typedef long function(long, long, long, long, long, long, long, long, long, long, long);
 
 enum {
 #define DRIVER_FUNCTION(name) INDEX_##name,
@@ -37,11 +37,17 @@ static int null_kernels;
 /* Without kernels, each thread counts for itself: a shared counter would be what threads wait for. */
 static _Thread_local long own_calls[FUNCTIONS];
 
-static int start_no_kernel(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,
+#ifdef BENCH_HSA
+#include "null_kernels.h"
+#else
+static long start_no_kernel(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,
                            long k) {
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, (void)j, (void)k;
   return 0;
 }
+
+static void replace_kernels(void) { functions[INDEX_cuLaunchKernel] = start_no_kernel; }
+#endif
 
 __attribute__((constructor)) static void open_driver(void) {
   const char *file = getenv("GANGWAY_BENCH_DRIVER");
@@ -54,7 +60,7 @@ __attribute__((constructor)) static void open_driver(void) {
     *(void **)(uintptr_t)&functions[index] = dlsym(library, names[index]);
   null_kernels = getenv("GANGWAY_BENCH_NULL") != NULL;
   if (null_kernels)
-    functions[INDEX_cuLaunchKernel] = start_no_kernel;
+    replace_kernels();
 }
 
 static long now_ns(void) {
@@ -63,18 +69,18 @@ static long now_ns(void) {
   return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-static int do_nothing(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,
+static long do_nothing(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,
                       long k) {
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, (void)j, (void)k;
   return 0;
 }
 
 /* A call between two readings of the clock. */
-static inline int timed_call(function *volatile *callee, atomic_long *count, atomic_long *inside_all,
+static inline long timed_call(function *volatile *callee, atomic_long *count, atomic_long *inside_all,
                              atomic_long *inside_one, long a, long b, long c, long d, long e, long f,
                              long g, long h, long i, long j, long k) {
   long start = now_ns();
-  int code = (*callee)(a, b, c, d, e, f, g, h, i, j, k);
+  long code = (*callee)(a, b, c, d, e, f, g, h, i, j, k);
   atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
   long took = now_ns() - start;
   atomic_fetch_add_explicit(inside_all, took, memory_order_relaxed);
@@ -83,7 +89,7 @@ static inline int timed_call(function *volatile *callee, atomic_long *count, ato
 }
 
 #define DRIVER_FUNCTION(name)                                                                       \
-  int name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k) { \
+  long name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k) { \
     if (null_kernels) {                                                                              \
       ++own_calls[INDEX_##name];                                                                     \
       return functions[INDEX_##name](a, b, c, d, e, f, g, h, i, j, k);                               \

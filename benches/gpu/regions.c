@@ -8,6 +8,11 @@
 #include <omp.h>
 #include <string.h>
 
+/* The driver's library. */
+#ifndef DRIVER
+#define DRIVER "libcuda.so.1"
+#endif
+
 enum { MOST = 20, LENGTH = 8, LARGE = 1 << 17 };
 
 /* The arrays of a case, which are on the device before or come and go with each region. */
@@ -86,8 +91,8 @@ static struct {
 } driver;
 
 static void find_counters(void) {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-  require(library != NULL, "the regions run without libcuda.so.1");
+  void *library = dlopen(DRIVER, RTLD_NOW | RTLD_NOLOAD);
+  require(library != NULL, "the regions run without " DRIVER);
   *(void **)&driver.functions = dlsym(library, "bench_functions");
   *(void **)&driver.name = dlsym(library, "bench_name");
   *(void **)&driver.calls = dlsym(library, "bench_calls");

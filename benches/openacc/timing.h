@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#ifndef PASSES
 enum { PASSES = 7 };
+#endif
 
 /* Of the problem. */
 static void prepare(void);

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::process::{compile, output, undisturbed};
+use crate::counting::{self, Api};
+use crate::process::{output, undisturbed};
 use anyhow::{Context, Result, bail};
 
 /// What every CUDA driver is called.
@@ -42,24 +43,8 @@ impl Driver {
             bail!("there is no {}: run `make build`", file.display());
         }
         let counting = build.join("counting");
-        std::fs::create_dir_all(&counting)?;
-        let driver = Self { file: file.canonicalize()?, is_virtual, counting };
-        driver.build_counting(root)?;
-        Ok(driver)
-    }
-
-    /// Compiles `interposer.c` for all functions of this driver.
-    fn build_counting(&self, root: &Path) -> Result<()> {
-        let symbols = output(Command::new("nm").args(["-D", "--defined-only"]).arg(&self.file))?;
-        let list: String = functions(&symbols).map(|name| format!("DRIVER_FUNCTION({name})\n")).collect();
-        if list.is_empty() {
-            bail!("{} exports no function", self.file.display());
-        }
-        std::fs::write(self.counting.join("names.h"), list)?;
-        let (source, target) = (root.join("benches/gpu/interposer.c"), self.counting.join(LIBRARY));
-        compile(Command::new("clang-22"), &source, &target, |command| {
-            command.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]).arg(&self.counting)
-        })
+        counting::build(root, &file, LIBRARY, Api::Cuda, &counting)?;
+        Ok(Self { file: file.canonicalize()?, is_virtual, counting })
     }
 
     /// Whether it is the virtual GPU's.
@@ -139,27 +124,4 @@ fn card() -> Result<Option<PathBuf>> {
     let cache = output(Command::new("/sbin/ldconfig").arg("-p"))?;
     let line = cache.lines().find(|line| line.trim_start().starts_with(LIBRARY));
     Ok(line.and_then(|line| line.split_once("=> ")).map(|(_, path)| PathBuf::from(path.trim())))
-}
-
-/// The functions of the driver API in what `nm` prints.
-fn functions(symbols: &str) -> impl Iterator<Item = &str> {
-    symbols.lines().filter_map(|line| {
-        let mut words = line.split_whitespace().rev();
-        let name = words.next()?.split('@').next()?;
-        // What tools of NVIDIA's have besides begins otherwise.
-        (words.next()? == "T" && name.starts_with("cu")).then_some(name)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn functions_are_read_from_nm() {
-        let text = "0000000000000000 A libcuda.so.1\n\
-                    000000000001e2c0 T cuInit@@libcuda.so.1\n\
-                    000000000001e2d0 T cuMemAlloc_v2\n\
-                    00000000000aaaa0 D cudbgEnabled\n\
-                    000000000001e2e0 T other\n";
-        assert_eq!(super::functions(text).collect::<Vec<_>>(), ["cuInit", "cuMemAlloc_v2"]);
-    }
 }

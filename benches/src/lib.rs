@@ -3,6 +3,7 @@
 //! that they print.
 #![forbid(unsafe_code)]
 
+pub mod counting;
 pub mod driver;
 pub mod handwritten;
 pub mod machine;
