@@ -150,6 +150,13 @@ pub fn first_undefined(address: u64, size: u64) -> Option<(u64, u64)> {
     Some((first as u64, length as u64))
 }
 
+/// Whether one of some bytes has been computed of something undefined: its lowest bit is undefined and its highest one is
+/// not. Padding is undefined as a whole, and of a bit field the upper bits are.
+#[must_use]
+pub fn is_computed(address: u64, size: u64) -> bool {
+    shadows(address, size).iter().any(|shadow| shadow & 1 != 0 && shadow & 0x80 == 0)
+}
+
 /// Memory that the host writes as it likes is there, or is given back.
 pub(crate) fn note_hosts(address: u64, size: u64, there: bool) {
     if is_enabled() {

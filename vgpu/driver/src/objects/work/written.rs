@@ -40,7 +40,9 @@ pub fn copied(to: u64, from: u64, length: u64) {
 
 /// Bytes of the device come back to the program.
 fn come_back(address: u64, length: u64) {
-    let runs: Vec<Range<u64>> = runs(address, length).filter(|run| !may_be_padding(run)).collect();
+    let is_data =
+        |run: &Range<u64>| !may_be_padding(run) || shadow::is_computed(run.start, run.end - run.start);
+    let runs: Vec<Range<u64>> = runs(address, length).filter(is_data).collect();
     let Some(first) = runs.first().map(|run| run.start) else { return };
     /// What has been told: where variables begin, and where what was undefined came from.
     static TOLD: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
