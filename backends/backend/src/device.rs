@@ -202,6 +202,9 @@ pub trait Device: Send + Sync {
         None
     }
 
+    /// Has reads of a range told with their numbers, or only that there were some, where the device notes accesses.
+    fn watch_reads(&self, _from: DevicePtr, _size: usize, _whether: bool) {}
+
     /// The place that a number of [`Accesses`] stands for.
     fn access_place(&self, _number: u32) -> Option<AccessPlace> {
         None

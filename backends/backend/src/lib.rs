@@ -75,7 +75,7 @@ mod source;
 mod stream;
 mod types;
 
-pub use accesses::{AccessPlace, Accesses};
+pub use accesses::{AccessKind, AccessPlace, Accessed, Accesses};
 pub use arguments::{ArgumentTable, OwnSlots, TableRequest};
 pub use backend::Backend;
 pub use completion::Completion;

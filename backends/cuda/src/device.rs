@@ -280,6 +280,13 @@ impl Device for CudaDevice {
         context.driver.virtual_gpu?.take_accesses(context.device, from.0 as Address, size)
     }
 
+    fn watch_reads(&self, from: DevicePtr, size: usize, whether: bool) {
+        let context = &self.shared.context;
+        if let Some(driver) = &context.driver.virtual_gpu {
+            driver.watch_reads(context.device, from.0 as Address, size, whether);
+        }
+    }
+
     fn access_place(&self, number: u32) -> Option<AccessPlace> {
         let context = &self.shared.context;
         context.driver.virtual_gpu?.access_place(context.device, number)

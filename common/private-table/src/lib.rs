@@ -11,8 +11,9 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicU64;
 
-/// The table's number. Release 0.1.0 had `gangway-runtime`, with faults and places in another form.
-pub const NUMBER: [u8; 16] = *b"gangway-runtime2";
+/// The table's number. Release 0.1.0 had `gangway-runtime`, with faults and places in another form, and `gangway-runtime2`
+/// told of accesses byte by byte.
+pub const NUMBER: [u8; 16] = *b"gangway-runtime3";
 
 /// `CUdevice`.
 pub type Device = i32;
@@ -53,10 +54,17 @@ pub struct Table {
     /// Whose affair it is what the calling thread copies and waits for from now on: 0 the runtime's, 1 the program has
     /// asked for it, 2 that of somebody who watches. Answers whose it was.
     pub copies_are: extern "C" fn(copies: u8) -> u8,
-    /// Takes what is noted of the accesses to so many bytes: a number for the first read of each before any write, and
-    /// one for its last write. There is room for as many in both. Answers whether accesses are noted.
-    pub take_accesses:
-        extern "C" fn(device: Device, address: Address, size: u64, reads: *mut u32, writes: *mut u32) -> bool,
+    /// Takes what is noted of the accesses to so many bytes: calls a function with an argument for each range. Answers 0
+    /// where accesses are not noted, and otherwise one more than how many kernels have run that nobody has looked at.
+    pub take_accesses: extern "C" fn(
+        device: Device,
+        address: Address,
+        size: u64,
+        receive: ReceiveAccess,
+        argument: *mut c_void,
+    ) -> u64,
+    /// Has reads of so many bytes noted one by one, or only that there were some.
+    pub watch_reads: extern "C" fn(device: Device, address: Address, size: u64, whether: bool),
     /// Tells the place of an access that has such a number: calls a function with an argument.
     pub access_place:
         extern "C" fn(device: Device, number: u32, receive: ReceivePlace, argument: *mut c_void),
@@ -81,6 +89,31 @@ pub type FindPlace = extern "C" fn(code: u64, receive: ReceivePlace, argument: *
 
 /// Gets a place, and the argument that was passed with this function.
 pub type ReceivePlace = extern "C" fn(argument: *mut c_void, place: &Place<'_>);
+
+/// How memory has been accessed.
+pub mod access {
+    /// Kernels have read it, before any write. Without a number: they have read something of it.
+    pub const READ: u32 = 0;
+    /// Kernels have written it, last where the number says.
+    pub const WRITE: u32 = 1;
+    /// Something else than a kernel may have written it.
+    pub const CHANGE: u32 = 2;
+}
+
+/// A range of a device's memory that has been accessed in one way.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Accessed {
+    pub address: Address,
+    pub size: u64,
+    /// One of [`access`].
+    pub kind: u32,
+    /// Which the table knows the place of, 0 if none.
+    pub number: u32,
+}
+
+/// Gets what has been accessed, and the argument that was passed with this function.
+pub type ReceiveAccess = extern "C" fn(argument: *mut c_void, accessed: &Accessed);
 
 /// Gets why a kernel has failed, and the argument that was passed with this function.
 pub type ReceiveFault = extern "C" fn(argument: *mut c_void, fault: &KernelFault<'_>);

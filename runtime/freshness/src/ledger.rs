@@ -188,6 +188,19 @@ impl Ledger {
         }
     }
 
+    /// The host has this now: what has changed it has written, whoever has pairs of it.
+    pub fn see_host(&mut self, host: usize, now: &[u8]) {
+        self.version += 1;
+        let first = host.saturating_sub(self.largest.saturating_sub(1));
+        for (_, pair) in self.pairs.range_mut((first, i32::MIN)..(host.saturating_add(now.len()), i32::MIN)) {
+            if pair.host + pair.size() > host {
+                let (begin, end) = part(pair.host, pair.size(), host, now.len());
+                let at = pair.host + begin - host;
+                pair.see_host(begin, &now[at..at + (end - begin)], 0);
+            }
+        }
+    }
+
     /// A copy from a device has given the host this: what that says of pairs of other devices.
     pub fn host_is_given(&mut self, by: Key, host: usize, now: &[u8]) {
         self.version += 1;

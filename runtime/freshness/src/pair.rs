@@ -69,7 +69,12 @@ pub struct Pair {
     /// How many bytes the host, or the device, has newer.
     pub(crate) host_newer: usize,
     pub(crate) device_newer: usize,
+    /// The same of the device, for each page of the host's.
+    device_newer_in: Box<[u16]>,
 }
+
+/// A page of the host's.
+pub const PAGE: usize = 4096;
 
 /// Bytes that have one origin.
 const WORD: usize = 4;
@@ -87,9 +92,15 @@ fn parts(offset: usize, now: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     now.chunks(PART).enumerate().map(move |(number, part)| (offset + number * PART, part))
 }
 
+/// Counts in single bytes, of which many are added at once: so many of them at most.
+const COUNTED: usize = 128;
+
 /// How many bytes the host, and the device, has newer.
 fn newer(all: &[Newest]) -> [usize; 2] {
-    [Newest::Host, Newest::Device].map(|of| all.iter().filter(|newest| **newest == of).count())
+    [Newest::Host, Newest::Device].map(|of| {
+        let count = |part: &[Newest]| part.iter().map(|newest| u8::from(*newest == of)).sum::<u8>();
+        all.chunks(COUNTED).map(|part| usize::from(count(part))).sum()
+    })
 }
 
 /// Who has the newest value of a byte that the device has written. What is the same on both sides misleads nobody.
@@ -115,6 +126,7 @@ impl Pair {
             device_seen: vec![0; size].into(),
             host_newer: 0,
             device_newer: 0,
+            device_newer_in: vec![0; (host + size).div_ceil(PAGE) - host / PAGE].into(),
         }
     }
 
@@ -147,12 +159,28 @@ impl Pair {
         self.host_newer != 0
     }
 
+    /// The pages of the host of which the device has something newer, by their addresses.
+    pub fn stale_pages(&self) -> impl Iterator<Item = usize> {
+        let first = self.host / PAGE * PAGE;
+        let newer = self.device_newer_in.iter().zip((first..).step_by(PAGE));
+        newer.filter(|(newer, _)| **newer != 0).map(|(_, page)| page)
+    }
+
     /// Whether the device has something newer of a part.
-    #[must_use]
-    pub fn is_stale_on_host(&self, offset: usize, size: usize) -> bool {
+    fn is_stale_on_host(&self, offset: usize, size: usize) -> bool {
         // All of them are looked at: that goes by many at a time.
         let all = &self.newest[offset..offset + size];
         self.device_newer != 0 && all.iter().filter(|newest| **newest == Newest::Device).count() != 0
+    }
+
+    /// A range in pieces, none of which goes beyond a multiple of a power of two of the host's addresses.
+    fn split(&self, range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (host, mut at) = (self.host, range.start);
+        std::iter::from_fn(move || {
+            let begin = at;
+            at = range.end.min(((host + begin) / size + 1) * size - host);
+            (begin < at).then_some(begin..at)
+        })
     }
 
     /// Whether the device has something newer of what it has in a range of the host.
@@ -168,6 +196,8 @@ impl Pair {
         let (is, was) = (|of| usize::from(newest == of), |of| usize::from(before == of));
         self.host_newer = self.host_newer + is(Newest::Host) - was(Newest::Host);
         self.device_newer = self.device_newer + is(Newest::Device) - was(Newest::Device);
+        let in_page = &mut self.device_newer_in[(self.host + at) / PAGE - self.host / PAGE];
+        *in_page = *in_page + is(Newest::Device) as u16 - was(Newest::Device) as u16;
     }
 
     fn set_all(&mut self, range: Range<usize>, newest: Newest) {
@@ -178,24 +208,28 @@ impl Pair {
     /// last seen with the same value. Without a branch for each byte: ranges are as large as arrays.
     #[inline]
     fn change(&mut self, range: Range<usize>, next: impl Fn(Newest, bool) -> Newest) {
-        let all = &mut self.newest[range.clone()];
-        let before = newer(all);
-        if self.device_seen.is_empty() {
-            all.iter_mut().for_each(|newest| *newest = next(*newest, true));
-        } else {
-            let seen = self.host_seen[range.clone()].iter().zip(&self.device_seen[range]);
-            for (newest, (host, device)) in all.iter_mut().zip(seen) {
-                *newest = next(*newest, host == device);
+        for range in self.split(range, PAGE) {
+            let all = &mut self.newest[range.clone()];
+            let before = newer(all);
+            if self.device_seen.is_empty() {
+                all.iter_mut().for_each(|newest| *newest = next(*newest, true));
+            } else {
+                let seen = self.host_seen[range.clone()].iter().zip(&self.device_seen[range.clone()]);
+                for (newest, (host, device)) in all.iter_mut().zip(seen) {
+                    *newest = next(*newest, host == device);
+                }
             }
+            let after = newer(all);
+            self.recount(range.start, before, after);
         }
-        let after = newer(all);
-        self.recount(before, after);
     }
 
-    /// A part has had, and has, so many bytes that the host and the device have newer.
-    fn recount(&mut self, before: [usize; 2], after: [usize; 2]) {
+    /// A part of the page that a byte is in has had, and has, so many bytes that the host and the device have newer.
+    fn recount(&mut self, at: usize, before: [usize; 2], after: [usize; 2]) {
         self.host_newer = self.host_newer + after[0] - before[0];
         self.device_newer = self.device_newer + after[1] - before[1];
+        let in_page = &mut self.device_newer_in[(self.host + at) / PAGE - self.host / PAGE];
+        *in_page = (usize::from(*in_page) + after[1] - before[1]) as u16;
     }
 
     /// The host has this now at an offset: what has changed it has written.
@@ -235,20 +269,20 @@ impl Pair {
     /// The device has this now at an offset, after a kernel. What has changed the kernel has written. `exact`: all
     /// that it has written is [told](Self::device_wrote), too.
     pub fn see_device(&mut self, offset: usize, now: &[u8], origin: Origin, exact: bool) {
-        for (offset, now) in parts(offset, now) {
-            let range = offset..offset + now.len();
+        for range in self.split(offset..offset + now.len(), PART) {
+            let now = &now[range.start - offset..range.end - offset];
             let unsure = !exact && self.host_newer != 0;
             let is_same = self.device_seen[range.clone()] == *now;
             if is_same && !unsure {
                 continue;
             }
             let seen = &mut self.device_seen[range.clone()];
-            for (at, _) in (offset..).zip(seen.iter().zip(now)).filter(|(_, (seen, now))| seen != now) {
+            for (at, _) in (range.start..).zip(seen.iter().zip(now)).filter(|(_, (seen, now))| seen != now) {
                 self.origins[at / WORD] = origin;
             }
             let all = &mut self.newest[range.clone()];
             let before = newer(all);
-            let sides = self.host_seen[range].iter().zip(seen.iter().zip(now));
+            let sides = self.host_seen[range.clone()].iter().zip(seen.iter().zip(now));
             for (newest, (host, (seen, now))) in all.iter_mut().zip(sides) {
                 *newest = if seen != now {
                     written_by_device(*newest, host == now)
@@ -261,8 +295,14 @@ impl Pair {
             }
             seen.copy_from_slice(now);
             let after = newer(all);
-            self.recount(before, after);
+            self.recount(range.start, before, after);
         }
+    }
+
+    /// The device has this now at an offset. All of it that is not as it was has been, or will be, said to be
+    /// [written](Self::device_wrote).
+    pub fn device_has(&mut self, offset: usize, now: &[u8]) {
+        self.device_seen[offset..offset + now.len()].copy_from_slice(now);
     }
 
     /// A kernel has written a range, whose content has been [seen](Self::see_device).
@@ -296,7 +336,8 @@ impl Pair {
 
     /// The first byte of a range that a kernel reads and has an old value of. What the host has has been
     /// [seen](Self::see_host).
-    pub(crate) fn device_reads(&self, range: Range<usize>) -> Option<Stale> {
+    #[must_use]
+    pub fn device_reads(&self, range: Range<usize>) -> Option<Stale> {
         if self.host_newer == 0 {
             return None;
         }
@@ -304,12 +345,6 @@ impl Pair {
         self.stale(range, |at: &usize| {
             self.newest[*at] == Newest::Host && self.host_seen[*at] != self.device_seen[*at]
         })
-    }
-
-    /// Whether a byte that a kernel has read is old.
-    #[must_use]
-    pub fn reads_old_on_device(&self, offset: usize) -> Option<Stale> {
-        self.device_reads(offset..offset + 1)
     }
 
     fn stale(&self, mut range: Range<usize>, old: impl Fn(&usize) -> bool) -> Option<Stale> {

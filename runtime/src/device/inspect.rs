@@ -28,6 +28,13 @@ impl Device {
         self.opened_if_usable()?.device.take_accesses(from, size)
     }
 
+    /// Has reads of a range told with their numbers, or only that there were some.
+    pub fn watch_reads(&self, from: DevicePtr, size: usize, whether: bool) {
+        if let Some(opened) = self.opened_if_usable() {
+            opened.device.watch_reads(from, size, whether);
+        }
+    }
+
     /// The place of an access.
     #[must_use]
     pub fn access_place(&self, number: u32) -> Option<AccessPlace> {

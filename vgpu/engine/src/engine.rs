@@ -14,7 +14,9 @@ use crate::generator::Tier;
 use crate::launch::KernelLaunch;
 use crate::load::LoadError;
 use crate::program::Program;
-use crate::run::{Accesses, AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race};
+use crate::run::{
+    Accessed, Accesses, AtOnce, Interpreter, Job, Listeners, Pool, Watched, provided, told_race,
+};
 use crate::{fall_back, output};
 
 /// How an engine works.
@@ -130,7 +132,7 @@ impl Engine {
         let device = Arc::new(device.with_init(checks.init).with_tier(options.tier));
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let host = races.as_ref().map(Host::new);
-        let accesses = checks.map.then(Arc::default);
+        let accesses = checks.map.then(Accesses::new).flatten().map(Arc::new);
         let pool = Pool::new(device.clone(), options.workers);
         let stack = AtomicU64::new(options.stack);
         Arc::new(Engine {
@@ -274,14 +276,22 @@ impl Engine {
         self.races.iter().for_each(|device| device.forget(address, size));
     }
 
-    /// Takes what has been noted of the bytes at an address: the number of the first read before any write, and that of
-    /// the last write. False: accesses are not noted.
-    #[must_use]
-    pub fn take_accesses(&self, address: u64, reads: &mut [u32], writes: &mut [u32]) -> bool {
-        self.accesses.as_ref().is_some_and(|accesses| {
-            accesses.take(address, reads, writes);
-            true
-        })
+    /// Takes what has been noted of the accesses to so many bytes at an address. Answers how many kernels have run whose
+    /// accesses nobody has noted; none if they never are.
+    pub fn take_accesses(&self, address: u64, size: u64, receive: &mut dyn FnMut(Accessed)) -> Option<u64> {
+        let accesses = self.accesses.as_ref()?;
+        accesses.take(address, size, receive);
+        Some(accesses.unseen())
+    }
+
+    /// Has reads of a range noted one by one, or only that there are some.
+    pub fn watch_reads(&self, address: u64, size: u64, whether: bool) {
+        self.accesses.iter().for_each(|accesses| accesses.watch_reads(address, size, whether));
+    }
+
+    /// Something else than a kernel writes memory.
+    pub fn note_change(&self, address: u64, size: u64) {
+        self.accesses.iter().for_each(|accesses| accesses.change(address, size));
     }
 
     /// The place of an access that has a number.
@@ -302,6 +312,7 @@ impl Engine {
     /// Runs a kernel that is not looked at.
     fn interpret(&self, launch: &KernelLaunch<'_>, stop: Option<&AtomicBool>) -> Result<(), Box<Fault>> {
         self.races.iter().for_each(|races| races.lose());
+        self.accesses.iter().for_each(|accesses| accesses.lose());
         let result = self.interpreter.launch(&self.device, launch, stop);
         self.define_all();
         result

@@ -77,4 +77,4 @@ pub use launch::KernelLaunch;
 pub use llvm::{Noted, lanewise, llvm_version};
 pub use load::{Kernel, LoadError, Parameter};
 pub use program::{Global, KernelId, Program};
-pub use run::{CLOCK_KHZ, Listener, Listeners, catch_signals, when_warps_wait};
+pub use run::{AccessKind, Accessed, CLOCK_KHZ, Listener, Listeners, catch_signals, when_warps_wait};

@@ -2,11 +2,11 @@
 
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
 use gangway_backend::{
-    Access, AccessPlace, Accesses, Copies, FaultReport, FindCode, HostAccess, HostCopy, HostWatcher,
-    SourceLocation, TaskEvent,
+    Access, AccessKind, AccessPlace, Accessed, Accesses, Copies, DevicePtr, FaultReport, FindCode,
+    HostAccess, HostCopy, HostWatcher, SourceLocation, TaskEvent,
 };
 use gangway_device_code::told_function;
-use gangway_private_table::{KernelFault, NUMBER, Place, ReceivePlace, Source, Table, Text, task};
+use gangway_private_table::{KernelFault, NUMBER, Place, ReceivePlace, Source, Table, Text, access, task};
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -30,6 +30,18 @@ extern "C" fn receive_place(told: *mut c_void, place: &Place<'_>) {
         *told.cast::<Option<AccessPlace>>() =
             Some(AccessPlace { function, instruction, source: source.copy() })
     };
+}
+
+extern "C" fn receive_access(told: *mut c_void, accessed: &gangway_private_table::Accessed) {
+    let &gangway_private_table::Accessed { address, size, kind, number } = accessed;
+    let kind = match kind {
+        access::READ => AccessKind::Read,
+        access::WRITE => AccessKind::Write,
+        _ => AccessKind::Change,
+    };
+    // SAFETY: what `VirtualGpu::take_accesses` passes.
+    let told = unsafe { &mut *told.cast::<Vec<Accessed>>() };
+    told.push(Accessed { from: DevicePtr(address as usize), size: size as usize, kind, number });
 }
 
 /// A failure as the driver tells it.
@@ -135,10 +147,16 @@ impl VirtualGpu {
 
     /// What kernels have accessed of a range since this was last asked, if the driver notes that.
     pub(crate) fn take_accesses(&self, device: DeviceNumber, from: Address, size: usize) -> Option<Accesses> {
-        let mut accesses = Accesses { first_reads: vec![0; size], writes: vec![0; size] };
-        let Accesses { first_reads, writes } = &mut accesses;
-        let (reads, writes) = (first_reads.as_mut_ptr(), writes.as_mut_ptr());
-        (self.0.take_accesses)(device, from, size as u64, reads, writes).then_some(accesses)
+        let mut accesses = Accesses::default();
+        let argument = (&raw mut accesses.accessed).cast();
+        let answer = (self.0.take_accesses)(device, from, size as u64, receive_access, argument);
+        accesses.unseen = answer.checked_sub(1)?;
+        Some(accesses)
+    }
+
+    /// Has reads of a range told with their numbers, or only that there were some.
+    pub(crate) fn watch_reads(&self, device: DeviceNumber, from: Address, size: usize, whether: bool) {
+        (self.0.watch_reads)(device, from, size as u64, whether);
     }
 
     /// The place of an access.

@@ -9,6 +9,9 @@
 //! | other devices | contents before and after a kernel; exactly in code that [tells](crate::host_accesses) them |
 //! | host | contents where constructs begin; reads by [pages] that are closed while the device has something newer; exactly in code that [tells](crate::host_accesses) them |
 //!
+//! So that a launch costs what has changed and not what is mapped, only [pages that have been written](dirty) are compared
+//! where the system tells them, and of the virtual GPU's memory only what its kernels say they have written.
+//!
 //! Mistakes are noted where they are seen, which may be a signal handler, and [told] at the next step of the runtime
 //! or at the end.
 
@@ -16,6 +19,7 @@ mod accesses;
 mod advice;
 mod contents;
 mod decode;
+mod dirty;
 mod handlers;
 mod lock;
 mod maps;
@@ -56,6 +60,7 @@ pub(crate) fn start() {
     // In the order in which they are taken elsewhere.
     extern "C" fn before() {
         watch::READING.acquire();
+        dirty::hold();
         pages::hold();
         TRACKER.acquire();
         advice::hold();
@@ -64,11 +69,13 @@ pub(crate) fn start() {
         advice::let_go();
         TRACKER.release();
         pages::let_go();
+        dirty::let_go();
         watch::READING.release();
     }
     extern "C" fn after_in_child() {
         after();
         pages::forget_other_threads();
+        dirty::stop();
     }
     // SAFETY: functions without parameters, of a library that stays loaded.
     unsafe {

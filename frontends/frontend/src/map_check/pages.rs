@@ -253,9 +253,8 @@ fn wanted(tracker: &Tracker) -> Vec<usize> {
     for (_, pair) in tracker.ledger.stale_on_host() {
         let begin = pair.host().next_multiple_of(PAGE);
         let end = (pair.host() + pair.size()) / PAGE * PAGE;
-        wanted.extend(
-            (begin..end).step_by(PAGE).filter(|page| pair.is_stale_on_host(page - pair.host(), PAGE)),
-        );
+        // Whole ones alone.
+        wanted.extend(pair.stale_pages().filter(|page| (begin..end).contains(page)));
     }
     wanted.sort_unstable();
     wanted.dedup();

@@ -51,6 +51,12 @@ pub struct Tracker {
     pub places: Places,
     /// What copies back to the host are overwriting.
     copying: Vec<Range<usize>>,
+    /// What the host may have written while it was not looked at, as a copy was under way.
+    pub left: Vec<Range<usize>>,
+    /// Pairs whose reads are noted one by one.
+    pub watched: Vec<Key>,
+    /// Of each device, how many of its kernels have run whose accesses nobody has noted.
+    unseen: Vec<(i32, u64)>,
     labels: Vec<Label>,
     waiting: [Option<Found>; WAITING],
     count: usize,
@@ -66,6 +72,9 @@ impl Tracker {
             ledger: Ledger::new(),
             places: Places::new(),
             copying: Vec::new(),
+            left: Vec::new(),
+            watched: Vec::new(),
+            unseen: Vec::new(),
             labels: Vec::new(),
             waiting: [None; WAITING],
             count: 0,
@@ -88,6 +97,17 @@ impl Tracker {
     /// Whether a copy overwrites a part of this.
     pub fn is_copying(&self, host: &Range<usize>) -> bool {
         self.copying.iter().any(|copied| copied.start < host.end && host.start < copied.end)
+    }
+
+    /// Whether there are more than there were when this was last asked.
+    pub fn has_more_unseen(&mut self, device: i32, unseen: u64) -> bool {
+        match self.unseen.iter_mut().find(|(of, _)| *of == device) {
+            Some((_, before)) => std::mem::replace(before, unseen) != unseen,
+            None => {
+                self.unseen.push((device, unseen));
+                unseen != 0
+            }
+        }
     }
 
     /// The number of a variable's description.

@@ -5,11 +5,11 @@ use super::lock::Lock;
 use super::places::{Place, source};
 use super::tracker::{Mistake, TRACKER, Tracker};
 use super::uses::User;
-use super::{accesses, contents, pages, told};
+use super::{accesses, contents, dirty, pages, told};
 use crate::host_accesses;
 use crate::message::print_line;
 use crate::state::RUNTIME;
-use gangway_backend::{Accesses, DevicePtr};
+use gangway_backend::{AccessKind, Accessed, Accesses, DevicePtr};
 use gangway_findings::Source;
 use gangway_freshness::{Key, Pair, Stale};
 use gangway_runtime::events::{MappingChange, MappingEvent, Observer, Site, Step};
@@ -17,6 +17,7 @@ use gangway_runtime::present::{EntryRef, Relation};
 use gangway_runtime::{Device, Label};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 pub struct Watch;
@@ -121,10 +122,7 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
         let Some(device) = self::device(device) else { return };
         read_storage(device, storage, size, |offset, there| {
             // What others have done with this storage before.
-            for begin in (0..there.len()).step_by(ACCESSES) {
-                let size = ACCESSES.min(there.len() - begin);
-                let _ = device.take_accesses(DevicePtr(storage.0 + offset + begin), size);
-            }
+            let _ = device.take_accesses(DevicePtr(storage.0 + offset), there.len());
             with(|tracker| {
                 if let Some(pair) = tracker.ledger.get_mut(key) {
                     pair.begins_with(offset, there);
@@ -138,9 +136,6 @@ fn map(device: i32, host: usize, storage: DevicePtr, size: usize, label: Label) 
     }
     pages::close();
 }
-
-/// Bytes whose accesses are asked for at once: there is a number for each.
-const ACCESSES: usize = 1 << 16;
 
 /// Bytes that are kept of one that is mapped, with room for copies.
 const KEPT: usize = 5;
@@ -179,7 +174,27 @@ pub static READING: Lock<()> = Lock::new(());
 fn unmap(device: i32, host: usize) {
     advice::over((host, device), false);
     TOO_LARGE.try_with(|all| all.retain(|key| *key != (host, device)));
-    READING.try_with(|()| with(|tracker| tracker.ledger.unmap((host, device))));
+    READING.try_with(|()| {
+        watch_reads(device, (host, device), false);
+        with(|tracker| tracker.ledger.unmap((host, device)))
+    });
+}
+
+/// Has reads of a pair noted one by one from now on, or not any more. The caller has `READING`.
+fn watch_reads(number: i32, key: Key, whether: bool) {
+    let change = with(|tracker| {
+        let pair = tracker.ledger.get(key)?;
+        let at = tracker.watched.iter().position(|watched| *watched == key);
+        match at {
+            None if whether => tracker.watched.push(key),
+            Some(at) if !whether => drop(tracker.watched.swap_remove(at)),
+            _ => return None,
+        }
+        Some((DevicePtr(pair.storage()), pair.size()))
+    });
+    if let (Some(Some((storage, size))), Some(device)) = (change, device(number)) {
+        device.watch_reads(storage, size, whether);
+    }
 }
 
 /// The part of a pair that a copy is about, if both its ends are that pair's.
@@ -394,23 +409,39 @@ fn see_hosts(device: &'static Device) {
     let number = device.number();
     let variables: Vec<Variable> = device.table.entries().into_iter().filter_map(Variable::lasting).collect();
     variables.iter().for_each(|variable| add_entry(number, variable));
-    for (key, size, _) in with(|tracker| pairs_of(tracker, number)).unwrap_or_default() {
-        contents::by_parts(size, |offset, now| {
+    let mut written = with(|tracker| std::mem::take(&mut tracker.left)).unwrap_or_default();
+    let pairs = with(|tracker| pairs_of(tracker, number)).unwrap_or_default();
+    for &((host, _), size, _) in &pairs {
+        match dirty::written(host, size) {
+            Some(parts) => written.extend(parts),
+            None => written.push(host..host + size),
+        }
+    }
+    for Range { start, end } in written {
+        contents::by_parts(end - start, |offset, now| {
+            let host = start + offset;
             // Read while nobody else tells of a copy: what that brings is no write of the program's.
             let seen = with(|tracker| {
-                if tracker.is_copying(&(key.0 + offset..key.0 + offset + now.len())) {
+                let part = host..host + now.len();
+                if tracker.is_copying(&part) {
+                    tracker.left.push(part);
                     return true;
                 }
-                if !contents::read_into(key.0 + offset, now) {
+                if !contents::read_into(host, now) {
                     return false;
                 }
-                if let Some(pair) = tracker.ledger.get_mut(key).filter(|pair| pair.size() == size) {
-                    pair.see_host(offset, now, 0);
-                }
+                tracker.ledger.see_host(host, now);
                 true
             });
             seen == Some(true)
         });
+    }
+    if notes_accesses(number) {
+        for &(key, ..) in &pairs {
+            let has_newer =
+                |tracker: &mut Tracker| tracker.ledger.get(key).is_some_and(Pair::has_newer_on_host);
+            watch_reads(number, key, with(has_newer) == Some(true));
+        }
     }
 }
 
@@ -426,30 +457,71 @@ fn see_launch(device: &'static Device, site: &Site, kernel: &str) {
     let origin = with(|tracker| tracker.places.add(Place::kernel(kernel, site))).unwrap_or_default();
     // What a kernel tells it tells exactly.
     let told = accesses::by_kernels() != TOLD.replace(accesses::by_kernels());
+    let unseen = device.take_accesses(DevicePtr(0), 0).map(|accesses| accesses.unseen);
+    let is_unseen =
+        unseen.map(|unseen| with(|tracker| tracker.has_more_unseen(number, unseen)) == Some(true));
     let mut noted = Noted { kernel, places: HashMap::new(), launch: origin };
     for (key, size, storage) in pairs {
-        read_storage(device, storage, size, |begin, now| {
-            for (number, now) in now.chunks(ACCESSES).enumerate() {
-                let offset = begin + number * ACCESSES;
-                let accesses = device.take_accesses(DevicePtr(storage.0 + offset), now.len());
-                accesses.iter().for_each(|accesses| noted.find_places(device, accesses));
+        let accesses = device.take_accesses(storage, size);
+        let all = || std::iter::once(0..size).collect::<Vec<_>>();
+        // What may have changed, and what the kernel has said that it has written.
+        let (changed, written) = match &accesses {
+            None => {
+                let parts = dirty::written(storage.0, size).map_or_else(all, |parts| {
+                    parts.into_iter().map(|part| part.start - storage.0..part.end - storage.0).collect()
+                });
+                (parts, Vec::new())
+            }
+            Some(_) if is_unseen == Some(true) => (all(), Vec::new()),
+            Some(accesses) => {
+                let blocks = |kind| blocks_of(accesses, kind, storage, size);
+                (blocks(AccessKind::Change), blocks(AccessKind::Write))
+            }
+        };
+        let is_same = |pair: &Pair| pair.storage() == storage.0 && pair.size() == size;
+        let still = |tracker: &Tracker| tracker.ledger.get(key).is_some_and(is_same);
+        if let Some(accesses) = &accesses {
+            noted.find_places(device, accesses);
+            with(|tracker| still(tracker).then(|| noted.see_reads(tracker, key, storage, accesses)));
+        }
+        let changed = changed.into_iter().map(|range| (range, true));
+        for (Range { start, end }, changed) in changed.chain(written.into_iter().map(|range| (range, false)))
+        {
+            read_storage(device, DevicePtr(storage.0 + start), end - start, |offset, now| {
                 with(|tracker| {
-                    let is_same = |pair: &Pair| pair.storage() == storage.0 && pair.size() == size;
-                    if !tracker.ledger.get(key).is_some_and(is_same) {
+                    if !still(tracker) {
                         return;
                     }
-                    match &accesses {
-                        None => {
-                            if let Some(pair) = tracker.ledger.get_mut(key) {
-                                pair.see_device(offset, now, origin, told);
-                            }
+                    match tracker.ledger.get_mut(key) {
+                        Some(pair) if changed => {
+                            pair.see_device(start + offset, now, origin, told || accesses.is_some());
                         }
-                        Some(accesses) => noted.see(tracker, key, offset, now, accesses),
+                        Some(pair) => pair.device_has(start + offset, now),
+                        None => {}
                     }
                 });
-            }
-        });
+            });
+        }
+        if let Some(accesses) = &accesses {
+            with(|tracker| still(tracker).then(|| noted.see_writes(tracker, key, storage, accesses)));
+        }
     }
+}
+
+/// The parts of a pair that have been accessed in one way, as offsets and in whole blocks, of which many are read at once.
+fn blocks_of(accesses: &Accesses, kind: AccessKind, storage: DevicePtr, size: usize) -> Vec<Range<usize>> {
+    const BLOCK: usize = 4096;
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    for accessed in accesses.accessed.iter().filter(|accessed| accessed.kind == kind) {
+        let begin = accessed.from.0 - storage.0;
+        let end = (begin + accessed.size).next_multiple_of(BLOCK).min(size);
+        let begin = begin / BLOCK * BLOCK;
+        match blocks.last_mut() {
+            Some(last) if last.start <= begin && begin <= last.end => last.end = last.end.max(end),
+            _ => blocks.push(begin..end),
+        }
+    }
+    blocks
 }
 
 /// What a kernel has accessed, where that is noted.
@@ -465,7 +537,7 @@ impl Noted<'_> {
     /// Asks the driver for places that are not known.
     fn find_places(&mut self, device: &Device, accesses: &Accesses) {
         let mut last = 0;
-        for &number in accesses.first_reads.iter().chain(&accesses.writes) {
+        for &Accessed { number, .. } in &accesses.accessed {
             if number == 0 || number == last || self.places.contains_key(&number) {
                 continue;
             }
@@ -485,20 +557,21 @@ impl Noted<'_> {
         *known.get_or_insert_with(|| tracker.places.add(place.clone()))
     }
 
-    /// A part of a pair, from an offset on: what it has now, and what has been accessed of it.
-    fn see(&mut self, tracker: &mut Tracker, key: Key, begin: usize, now: &[u8], accesses: &Accesses) {
-        let Accesses { first_reads, writes } = accesses;
-        if first_reads.iter().any(|read| *read != 0) {
+    /// What has been read of a pair, before what has been written is known.
+    fn see_reads(&mut self, tracker: &mut Tracker, key: Key, storage: DevicePtr, accesses: &Accesses) {
+        let reads = || accesses.accessed.iter().filter(|accessed| accessed.kind == AccessKind::Read);
+        if reads().next().is_some() {
             advice::read(key);
         }
         // The first old byte that each instruction has read, and how many.
         let mut old: Vec<(u32, Stale)> = Vec::new();
         if let Some(pair) = tracker.ledger.get(key).filter(|pair| pair.has_newer_on_host()) {
-            for (offset, &read) in first_reads.iter().enumerate().filter(|(_, read)| **read != 0) {
-                let Some(stale) = pair.reads_old_on_device(begin + offset) else { continue };
-                match old.iter_mut().find(|(number, _)| *number == read) {
-                    Some((_, first)) => first.bytes += 1,
-                    None => old.push((read, stale)),
+            for accessed in reads().filter(|accessed| accessed.number != 0) {
+                let begin = accessed.from.0 - storage.0;
+                let Some(stale) = pair.device_reads(begin..begin + accessed.size) else { continue };
+                match old.iter_mut().find(|(number, _)| *number == accessed.number) {
+                    Some((_, first)) => first.bytes += stale.bytes,
+                    None => old.push((accessed.number, stale)),
                 }
             }
         }
@@ -506,20 +579,16 @@ impl Noted<'_> {
             let place = self.place(tracker, number);
             tracker.note(Mistake::DeviceReads, key, stale, place);
         }
-        let mut at = 0;
-        let launch = self.launch;
-        if let Some(pair) = tracker.ledger.get_mut(key) {
-            pair.see_device(begin, now, launch, true);
-        }
-        while let Some(&number) = writes.get(at) {
-            let length = writes[at..].iter().take_while(|write| **write == number).count();
-            if number != 0 {
-                let origin = self.place(tracker, number);
-                if let Some(pair) = tracker.ledger.get_mut(key) {
-                    pair.device_wrote(begin + at..begin + at + length, origin);
-                }
+    }
+
+    /// What has been written of a pair, whose contents have been seen.
+    fn see_writes(&mut self, tracker: &mut Tracker, key: Key, storage: DevicePtr, accesses: &Accesses) {
+        for accessed in accesses.accessed.iter().filter(|accessed| accessed.kind == AccessKind::Write) {
+            let origin = self.place(tracker, accessed.number);
+            let begin = accessed.from.0 - storage.0;
+            if let Some(pair) = tracker.ledger.get_mut(key) {
+                pair.device_wrote(begin..begin + accessed.size, origin);
             }
-            at += length;
         }
     }
 }

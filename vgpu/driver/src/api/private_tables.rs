@@ -11,10 +11,10 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gangway_engine::{Facts, HostAccess, Origin, Transfer};
+use gangway_engine::{AccessKind, Facts, HostAccess, Origin, Transfer};
 use gangway_private_table::{
-    Address, FindPlace, Handle, HostCopy, KernelFault, NUMBER, Place, ReceiveFault, ReceivePlace, Source,
-    Table, Text, task,
+    Accessed, Address, FindPlace, Handle, HostCopy, KernelFault, NUMBER, Place, ReceiveAccess, ReceiveFault,
+    ReceivePlace, Source, Table, Text, access, task,
 };
 use gangway_streams::Task;
 
@@ -41,6 +41,7 @@ static TABLE: Table = Table {
     runtimes_stream,
     copies_are,
     take_accesses,
+    watch_reads,
     access_place,
     looks_for_races,
     hear_host,
@@ -78,16 +79,26 @@ extern "C" fn take_accesses(
     device: gangway_private_table::Device,
     address: Address,
     size: u64,
-    reads: *mut u32,
-    writes: *mut u32,
-) -> bool {
-    let Some(engine) = Device::get(device).ok().and_then(Device::notes_accesses) else { return false };
-    if size == 0 {
-        return engine.take_accesses(address, &mut [], &mut []);
+    receive: ReceiveAccess,
+    argument: *mut c_void,
+) -> u64 {
+    let Some(engine) = Device::get(device).ok().and_then(Device::notes_accesses) else { return 0 };
+    let unseen = engine.take_accesses(address, size, &mut |accessed| {
+        let gangway_engine::Accessed { address, size, kind, number } = accessed;
+        let kind = match kind {
+            AccessKind::Read => access::READ,
+            AccessKind::Write => access::WRITE,
+            AccessKind::Change => access::CHANGE,
+        };
+        receive(argument, &Accessed { address, size, kind, number });
+    });
+    unseen.map_or(0, |unseen| unseen + 1)
+}
+
+extern "C" fn watch_reads(device: gangway_private_table::Device, address: Address, size: u64, whether: bool) {
+    if let Some(engine) = Device::get(device).ok().and_then(Device::notes_accesses) {
+        engine.watch_reads(address, size, whether);
     }
-    // SAFETY: the runtime has room for a number for each byte in both.
-    let room = |place| unsafe { std::slice::from_raw_parts_mut(place, size as usize) };
-    engine.take_accesses(address, room(reads), room(writes))
 }
 
 extern "C" fn access_place(

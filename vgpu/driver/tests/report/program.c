@@ -92,7 +92,7 @@ int main(int count, char **arguments) {
     } *table = 0;
     int runtime = !strncmp(end, "runtime", 7);
     if (runtime) {
-        GOOD(cuGetExportTable((const void **)&table, "gangway-runtime2"));
+        GOOD(cuGetExportTable((const void **)&table, "gangway-runtime3"));
         if (strcmp(end, "runtime late")) table->runtime_reports();
     }
     GOOD(cuInit(0));

@@ -57,6 +57,7 @@ mod watch;
 mod worker;
 
 pub(crate) use accesses::Accesses;
+pub use accesses::{Accessed, Kind as AccessKind};
 pub(crate) use at_once::AtOnce;
 pub(crate) use builtin::code as provided;
 pub use clock::CLOCK_KHZ;

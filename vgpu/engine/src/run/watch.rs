@@ -6,7 +6,7 @@ use gangway_device_memory::{BASE, SIZE, is_device_address};
 use gangway_races::{Access, Block, By, Launch, Order, Pattern, Place, Places, Row, Values};
 use rustc_hash::FxHashMap;
 
-use super::accesses::{Accesses, Recent};
+use super::accesses::Accesses;
 use super::job::Job;
 use super::place::place;
 use super::runtimes::is_libgomps;
@@ -20,9 +20,8 @@ pub(crate) struct Watch {
     pub block: Block,
     /// The instructions, by where their code is.
     sites: FxHashMap<u64, Site>,
-    /// The same for accesses that are noted, and where the last was.
+    /// The same for accesses that are noted.
     noted: FxHashMap<u64, u32>,
-    recent: Recent,
     /// The launch that these are of.
     job: u64,
 }
@@ -43,7 +42,6 @@ impl Watch {
         if self.job != job.id {
             self.sites.clear();
             self.noted.clear();
-            self.recent = Recent::default();
             self.job = job.id;
         }
         if let Some(races) = &job.races {
@@ -51,17 +49,39 @@ impl Watch {
         }
     }
 
-    /// Notes accesses of device memory for those who ask after the kernel.
-    fn note_bytes(&mut self, job: &Job, warp: &Warp, accesses: &Accesses, noted: &Noted<'_>) {
+    /// The number that accesses of the instruction have that a warp has come to.
+    fn noted(&mut self, job: &Job, warp: &Warp, accesses: &Accesses) -> u32 {
         let code = warp.called_from.wrapping_sub(1);
         let number = || accesses.site(job.program().id(), code, || told(job, warp, code));
-        let site = *self.noted.entry(code).or_insert_with(number);
+        *self.noted.entry(code).or_insert_with(number)
+    }
+
+    /// Notes accesses of device memory for those who ask after the kernel.
+    fn note_bytes(&mut self, job: &Job, warp: &Warp, accesses: &Accesses, noted: &Noted<'_>) {
+        let &Noted { lanes: all, places, size, reads, writes, .. } = noted;
+        let range = range_of(all, places, size);
         // A block's shared memory is device memory as well, and nobody asks for what is noted of it.
         let is_shared = |address: u64| address.wrapping_sub(warp.shared as u64) < warp.shared_size;
-        for address in lanes(noted.lanes).map(|lane| place_of(noted.places, lane)) {
-            if is_device_address(address) && !is_shared(address) && !job.program().runtimes(None).has(address)
-            {
-                accesses.note(&mut self.recent, address, noted.size, noted.reads, noted.writes, site);
+        if is_shared(range.start) && is_shared(range.end - 1) {
+            return;
+        }
+        let one = matches!(memory_of(warp, all, &range), Memory::Device)
+            && !job.program().runtimes(None).are_in(&range);
+        if one && !writes && accesses.are_known(&range) {
+            return;
+        }
+        let site = self.noted(job, warp, accesses);
+        if one && let Places::Steps { step, .. } = places {
+            let lanes = all.unbounded_shr(all.trailing_zeros());
+            let is_row = step == size as i64 && lanes & lanes.wrapping_add(1) == 0;
+            if step == 0 || is_row {
+                return accesses.note(range.start, range.end - range.start, reads, writes, site);
+            }
+        }
+        for address in lanes(all).map(|lane| place_of(places, lane)) {
+            let is_noted = || is_device_address(address) && !is_shared(address);
+            if one || is_noted() && !job.program().runtimes(None).has(address) {
+                accesses.note(address, size, reads, writes, site);
             }
         }
     }

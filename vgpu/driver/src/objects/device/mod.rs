@@ -123,6 +123,19 @@ impl Device {
         Self::all().first().is_some_and(|device| device.config.check.race)
     }
 
+    /// Whether accesses of any device's kernels are noted, and what else writes its memory.
+    #[must_use]
+    pub fn notes_changes() -> bool {
+        Self::all().first().is_some_and(|device| device.config.check.map)
+    }
+
+    /// Something else than a kernel writes memory.
+    pub fn note_change(&self, address: u64, size: u64) {
+        if let Some(engine) = self.started() {
+            engine.note_change(address, size);
+        }
+    }
+
     /// Memory of the device is new: what was done there before has nothing to do with what comes.
     pub fn forget_accesses(&self, address: u64, size: u64) {
         if let Some(engine) = self.started() {

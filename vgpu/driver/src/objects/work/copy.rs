@@ -286,6 +286,7 @@ impl Payload for Copy {
         if self.watched && Device::looks_for_races() {
             self.tell_accesses();
         }
+        watched::changes(self.to.address, self.to.reach(&self.extent).unwrap_or(0) as u64);
         if self.run_now() {
             if let (Some(begun), Some(span)) = (begun, span) {
                 begun.end(&span);

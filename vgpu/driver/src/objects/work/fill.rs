@@ -144,6 +144,7 @@ impl Payload for Fill {
             let row = |start: *mut u8| Transfer { address: start as u64, size, write: true };
             watched::transfer("a fill", &self.rows_from(self.address).map(row).collect::<Vec<_>>());
         }
+        watched::changes(self.address, reach);
         let begun = trace::begin(|| self.described());
         let done = if is_device_address(self.address) {
             self.fill_device();

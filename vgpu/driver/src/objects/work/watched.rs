@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gangway_device_memory::is_device_address;
 use gangway_engine::{Origin, Past, Transfer};
 
 use crate::abi::Result;
@@ -14,6 +15,13 @@ use crate::objects::stream::StreamRef;
 #[must_use]
 pub fn past() -> Option<Arc<dyn Past>> {
     gangway_streams::running_after().map(|clock| Arc::new(After(clock)) as Arc<dyn Past>)
+}
+
+/// So many bytes are about to be written by a copy or a fill: who notes what kernels do hears of it.
+pub fn changes(address: u64, size: u64) {
+    if Device::notes_changes() && is_device_address(address) {
+        Device::all().iter().for_each(|device| device.note_change(address, size));
+    }
 }
 
 /// Memory is about to be copied or filled. `what`: `a copy to the device`. What is the host's is looked at with what is a
