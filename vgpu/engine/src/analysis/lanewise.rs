@@ -216,7 +216,7 @@ impl Looked<'_> {
 }
 
 /// Whether a lane may do an operation without the others of its warp.
-fn is_alone(operation: &Operation) -> bool {
+pub(super) fn is_alone(operation: &Operation) -> bool {
     let special = |source: Source| match source {
         Source::Special(special) => !special.is_time(),
         _ => true,

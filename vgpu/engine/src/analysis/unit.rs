@@ -9,12 +9,13 @@ use crate::analysis::fuel::Fuel;
 use crate::analysis::graph::blocks;
 use crate::analysis::lanewise::{Looked, Region, may_be_apart, regions};
 use crate::analysis::layout::Layout;
-use crate::analysis::liveness::Liveness;
+use crate::analysis::liveness::{Liveness, Set};
 use crate::analysis::operations::{operations, scalar};
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::rows;
 use crate::analysis::shape::{Shape, Shapes};
 use crate::analysis::slots::Slots;
+use crate::analysis::uniform::{self, Uniform};
 use crate::lower::{self, Features, Operand};
 
 /// Why no code is made of a function: the interpreter has to run it.
@@ -71,6 +72,8 @@ pub(crate) struct Unit<'a> {
     pub frame: i32,
     /// The regions that lanes may run by themselves, or why they may not.
     pub lanewise: Result<Vec<Region>, &'static str>,
+    /// The regions in which all lanes do the same.
+    pub uniform: Vec<Uniform>,
 }
 
 impl<'a> Unit<'a> {
@@ -142,13 +145,22 @@ impl<'a> Unit<'a> {
                 return refuse("too many registers that live at once");
             }
         }
-        let lanewise = passes.run(Pass::Lanewise, || match request {
-            Request { lanewise: false, .. } => Err("it is not asked for"),
-            Request { check: true, .. } => Err("all accesses are checked"),
-            Request { watch: true, .. } => Err("accesses are told of"),
-            _ => may_be_apart(module).map(|()| {
-                regions(Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes })
-            }),
+        let (lanewise, uniform) = passes.run(Pass::Lanewise, || {
+            let wanted = match request {
+                Request { lanewise: false, .. } => Err("it is not asked for"),
+                Request { check: true, .. } => Err("all accesses are checked"),
+                Request { watch: true, .. } => Err("accesses are told of"),
+                _ => Ok(()),
+            };
+            if let Err(why) = wanted {
+                return (Err(why), Vec::new());
+            }
+            let looked = Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes };
+            let lanewise = may_be_apart(module).map(|()| regions(looked));
+            let mut taken = Set::new(code.blocks.len());
+            let apart = lanewise.iter().flatten().flat_map(|region| &region.blocks);
+            apart.for_each(|&block| taken.insert(block));
+            (lanewise, uniform::regions(looked, taken))
         });
         let layout = slots.layout;
         let arguments = layout.parameters.iter().zip(&function.parameters);
@@ -177,6 +189,7 @@ impl<'a> Unit<'a> {
             homes,
             frame,
             lanewise,
+            uniform,
         })
     }
 

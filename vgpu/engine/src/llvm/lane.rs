@@ -1,5 +1,7 @@
 //! What the code of one lane consists of: its slots, the warp's state, calls of helpers.
 
+use rustc_hash::FxHashMap;
+
 use gangway_simt::{Axis, Guard, Kind, Lanes, Part, Place, Read, Scalar, Source, Special};
 
 use super::sequence::Declared;
@@ -84,6 +86,20 @@ pub(super) struct Lane<'a> {
     pub text: Text,
     pub declared: &'a mut Declared,
     pub reads: &'a Reads,
+    /// All lanes have the same values: this one stands for the warp, and its fuel is the warp's.
+    pub same: bool,
+    /// Where code goes that cannot do the load that its block begins with.
+    pub leave: Option<Label>,
+    /// Accesses whose addresses are known to be in memory, by operation.
+    pub known: FxHashMap<u32, Reached>,
+}
+
+/// Where an access goes that needs no check: so far behind a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub base: Value,
+    pub distance: Value,
+    pub offset: i64,
 }
 
 impl Lane<'_> {
@@ -318,9 +334,16 @@ impl Lane<'_> {
 
     /// Goes to a block, and takes what a step back costs from the fuel if it is one.
     pub fn go(&mut self, to: Label, cost: Option<i64>) {
-        let Some(cost) = cost else { return self.text.jump(to) };
+        match cost {
+            Some(cost) => self.spend(Value::wide(cost as u64), to),
+            None => self.text.jump(to),
+        }
+    }
+
+    /// Takes from the fuel, and goes to a block.
+    pub fn spend(&mut self, cost: Value, to: Label) {
         let fuel = self.text.load(Type::Wide, FUEL);
-        let fuel = self.text.binary("sub", fuel, Value::wide(cost as u64));
+        let fuel = self.text.binary("sub", fuel, cost);
         self.text.store(fuel, FUEL);
         let spent = self.text.compare("slt", fuel, Value::wide(0));
         let pause = self.text.label();
@@ -332,17 +355,21 @@ impl Lane<'_> {
         self.text.jump(to);
     }
 
-    /// Takes the warp's fuel for all its lanes.
+    /// Takes the warp's fuel, for all its lanes if each runs by itself.
     pub fn take_fuel(&mut self) {
-        let fuel = self.field(Type::Wide, field!(fuel));
-        let fuel = self.text.binary("mul", fuel, Value::wide(LANES as u64));
+        let mut fuel = self.field(Type::Wide, field!(fuel));
+        if !self.same {
+            fuel = self.text.binary("mul", fuel, Value::wide(LANES as u64));
+        }
         self.text.store(fuel, FUEL);
     }
 
     /// Gives back what is left.
     pub fn put_fuel(&mut self) {
-        let fuel = self.text.load(Type::Wide, FUEL);
-        let fuel = self.text.binary("ashr", fuel, Value::wide(LANES.trailing_zeros().into()));
+        let mut fuel = self.text.load(Type::Wide, FUEL);
+        if !self.same {
+            fuel = self.text.binary("ashr", fuel, Value::wide(LANES.trailing_zeros().into()));
+        }
         let at = self.text.behind(WARP, Value::wide(field!(fuel)));
         self.text.store(fuel, at);
     }

@@ -4,9 +4,9 @@
 use gangway_device_memory::{FIRST, WINDOWS};
 use gangway_simt::{Access, Address, Base, Place, Scalar, Source};
 
-use super::lane::{LOCAL_END, Lane, OWN, SHARED, SHARED_SIZE, field, of};
+use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field, of};
 use super::text::{Label, Type, Value, act, make};
-use crate::abi::LANES;
+use crate::abi::{ALL, LANES};
 use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
 
 /// An access whose address has been checked, where it is done here.
@@ -98,12 +98,41 @@ impl Lane<'_> {
         field!(values) + (8 * LANES * index) as u64
     }
 
+    /// Where an access of the operation that is written is known to go.
+    fn reached(&mut self) -> Option<Value> {
+        let &Reached { base, distance, offset } = self.known.get(&self.text.operation()?)?;
+        let at = self.text.behind(base, distance);
+        Some(self.text.behind(at, Value::wide(offset as u64)))
+    }
+
+    /// Puts an address or a value where helpers look for it: the lane's, or all lanes'.
+    fn pass_to_store(&mut self, value: Value, field: u64) {
+        if !self.same {
+            return self.pass(value, field);
+        }
+        let (ty, at) = (value.ty, self.text.behind(WARP, Value::wide(field)));
+        let all = format!("<{LANES} x {ty}>");
+        let one = make!(self.text, ty, "insertelement {all} poison, {ty} {value}, i64 0");
+        let each =
+            make!(self.text, ty, "shufflevector {all} {one}, {all} poison, <{LANES} x i32> zeroinitializer");
+        act!(self.text, "store {all} {each}, ptr {at}, align 8");
+    }
+
     pub fn load_memory(&mut self, address: &Address, access: Access, results: &[Option<u32>]) {
         let ty = access.ty;
         if let Base::Place(place @ (Place::Slot(_) | Place::Parameter(_))) = address.base {
             for (index, &slot) in (0i64..).zip(results) {
                 let offset = address.offset + i64::from(ty.size()) * index;
                 let value = self.load_named(place, offset, ty);
+                self.write(slot, ty, value);
+            }
+            return;
+        }
+        if let Some(pointer) = self.reached() {
+            for (index, &slot) in (0u64..).zip(results) {
+                let at = self.text.behind(pointer, Value::wide(index * u64::from(ty.size())));
+                let float = slot.is_some_and(|slot| self.reads.has_float(Some(slot)));
+                let value = self.load_plain(at, ty, float);
                 self.write(slot, ty, value);
             }
             return;
@@ -123,6 +152,14 @@ impl Lane<'_> {
         self.text.begin(fast);
         self.text.jump(checked.done);
         self.text.begin(checked.slow);
+        if let Some(leave) = self.leave {
+            self.text.jump(leave);
+            self.text.begin(checked.done);
+            for (&slot, value) in results.iter().zip(loaded) {
+                self.write(slot, ty, value);
+            }
+            return;
+        }
         self.pass(checked.address, field!(addresses));
         let (bit, described) = (self.bit(), self.described(access));
         self.call(Helper::Load, &[bit, described]);
@@ -140,6 +177,26 @@ impl Lane<'_> {
             .collect();
         for (&slot, value) in results.iter().zip(values) {
             self.write(slot, ty, value);
+        }
+    }
+
+    /// One value, zero-extended, of which LLVM knows all.
+    fn load_plain(&mut self, at: Value, ty: Scalar, float: bool) -> Value {
+        let size = ty.size();
+        match (float, size) {
+            (_, 1 | 2) => {
+                let narrow = make!(self.text, Type::Word, "load i{}, ptr {at}", 8 * size);
+                make!(self.text, Type::Word, "zext i{} {narrow} to i32", 8 * size)
+            }
+            (true, 4) => {
+                let value = self.text.load(Type::Single, at);
+                self.text.convert("bitcast", value, Type::Word)
+            }
+            (true, _) => {
+                let value = self.text.load(Type::Double, at);
+                self.text.convert("bitcast", value, Type::Wide)
+            }
+            (false, _) => self.text.load(of(ty), at),
         }
     }
 
@@ -189,9 +246,27 @@ impl Lane<'_> {
         if let Base::Place(Place::Slot(slot)) = address.base {
             return self.set_slot(slot, values[0]);
         }
+        if let Some(pointer) = self.reached() {
+            return self.store_at(pointer, ty, &values);
+        }
         let checked = self.check(address, access);
-        for (index, &value) in (0u64..).zip(&values) {
-            let at = self.text.behind(checked.pointer, Value::wide(index * u64::from(ty.size())));
+        self.store_at(checked.pointer, ty, &values);
+        self.text.jump(checked.done);
+        self.text.begin(checked.slow);
+        self.pass_to_store(checked.address, field!(addresses));
+        for (index, &value) in values.iter().enumerate() {
+            self.pass_to_store(value, Self::element(index));
+        }
+        // A generic address may be one of each lane's own memory.
+        let (bit, described) = (self.bit(), self.described(access));
+        let bit = if self.same { Value::wide(ALL.into()) } else { bit };
+        self.call(Helper::Store, &[bit, described]);
+        self.text.jump(checked.done);
+        self.text.begin(checked.done);
+    }
+    fn store_at(&mut self, pointer: Value, ty: Scalar, values: &[Value]) {
+        for (index, &value) in (0u64..).zip(values) {
+            let at = self.text.behind(pointer, Value::wide(index * u64::from(ty.size())));
             match ty.size() {
                 size @ (1 | 2) => {
                     let narrow = make!(self.text, Type::Word, "trunc i32 {value} to i{}", 8 * size);
@@ -200,15 +275,5 @@ impl Lane<'_> {
                 _ => self.text.store(value, at),
             }
         }
-        self.text.jump(checked.done);
-        self.text.begin(checked.slow);
-        self.pass(checked.address, field!(addresses));
-        for (index, &value) in values.iter().enumerate() {
-            self.pass(value, Self::element(index));
-        }
-        let (bit, described) = (self.bit(), self.described(access));
-        self.call(Helper::Store, &[bit, described]);
-        self.text.jump(checked.done);
-        self.text.begin(checked.done);
     }
 }

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 
 use gangway_simt::{End, Scalar};
+use rustc_hash::FxHashMap;
 
 use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, OWN, Reads, SHARED, SHARED_SIZE, field, of};
 use super::sequence::Declared;
@@ -40,10 +41,14 @@ fn handed(unit: &Unit<'_>, slot: u32) -> Handed {
     }
 }
 
-/// All slots that a region names.
-fn named(unit: &Unit<'_>, region: &Region) -> Vec<u32> {
+/// All slots that blocks name, and others.
+pub(super) fn named<'a>(
+    unit: &Unit<'_>,
+    blocks: &[u32],
+    others: impl IntoIterator<Item = &'a u32>,
+) -> Vec<u32> {
     let mut named = Set::new(unit.code.slots.len());
-    for &number in &region.blocks {
+    for &number in blocks {
         let block = &unit.code.blocks[number as usize];
         for index in block.operations.clone() {
             unit.operation(index).each_slot(&mut |slot, _| named.insert(slot));
@@ -52,7 +57,7 @@ fn named(unit: &Unit<'_>, region: &Region) -> Vec<u32> {
             named.insert(guard.slot);
         }
     }
-    region.enters.iter().chain(&region.leaves).for_each(|&slot| named.insert(slot));
+    others.into_iter().for_each(|&slot| named.insert(slot));
     named.iter().collect()
 }
 
@@ -68,14 +73,14 @@ pub(super) fn write(
 ) -> String {
     let mut text = Text::new(locations);
     let (next, done) = (text.label(), text.label());
-    let lane = Lane { unit, text, declared, reads };
+    let lane = Lane { unit, text, declared, reads, same: false, leave: None, known: FxHashMap::default() };
     let mut writer = Writer { lane, region, labels: Vec::new(), next, done };
     writer.begin();
     writer.body();
     writer.end();
     let body = writer.lane.text.text;
     format!(
-        "define internal void @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{body}}}\n",
+        "define internal i64 @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{body}}}\n",
         locations - 1
     )
 }
@@ -111,12 +116,17 @@ impl Writer<'_> {
         text.behind(FRAME, at)
     }
 
+    fn named(&self) -> Vec<u32> {
+        let region = self.region;
+        named(self.lane.unit, &region.blocks, region.enters.iter().chain(&region.leaves))
+    }
+
     /// What is before the loop, and the beginning of that.
     fn begin(&mut self) {
         let unit = self.lane.unit;
         let first = self.text().label();
         self.text().begin(first);
-        for slot in named(unit, self.region) {
+        for slot in self.named() {
             let ty = of(unit.code.slots[slot as usize]);
             let _ = writeln!(self.text().text, "  %s{slot} = alloca {ty}");
         }
@@ -149,7 +159,7 @@ impl Writer<'_> {
         self.name(LANE, format_args!("phi i64 [ 0, {first} ], [ {behind}, {done} ]"));
         let before = self.text().binary("mul", LANE, stride);
         self.name(OWN, format_args!("add i64 {own}, {before}"));
-        for slot in named(unit, self.region) {
+        for slot in self.named() {
             let value = match enters.iter().find(|&&(other, _)| other == slot) {
                 // What a register holds that nothing has written.
                 None => Value::constant(of(unit.code.slots[slot as usize]), 0),
@@ -304,6 +314,6 @@ impl Writer<'_> {
             self.lane.text.store(bits, at);
         }
         self.lane.put_fuel();
-        act!(self.lane.text, "ret void");
+        act!(self.lane.text, "ret i64 0");
     }
 }

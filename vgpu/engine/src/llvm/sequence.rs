@@ -20,7 +20,7 @@ const fn of(element: Element) -> Type {
     }
 }
 
-const fn order(order: IntOrder) -> &'static str {
+pub(super) const fn order(order: IntOrder) -> &'static str {
     match order {
         IntOrder::Equal => "eq",
         IntOrder::NotEqual => "ne",

@@ -152,6 +152,12 @@ impl Text {
         self.line = operation.map_or(0, |operation| operation + 1);
     }
 
+    /// The operation that is being written.
+    #[must_use]
+    pub const fn operation(&self) -> Option<u32> {
+        self.line.checked_sub(1)
+    }
+
     pub fn make(&mut self, ty: Type, instruction: fmt::Arguments<'_>) -> Value {
         let value = Value { ty, name: Name::Made(self.values) };
         self.values += 1;

@@ -1,0 +1,283 @@
+//! Regions in which all lanes have the same values, and do the same: what one lane does is done for the warp.
+//!
+//! In GCC's programs a warp is a thread, whose lanes go together; and in others loops may be the same for all lanes.
+//! Blocks belong to a region where each value is the same in all lanes ([`Shape::Uniform`]) and nothing is done
+//! that concerns other lanes or threads: strong accesses, atomics, exchanges, barriers and calls end it, and so does
+//! what is each lane's own memory. A region is entered at its head alone, and left to any block: ordinary code goes on
+//! there. A load from an address that may turn out to be one of each lane's own memory begins a block
+//! ([`Shapes::is_speculative`]), so that the region can be left before it.
+//!
+//! Only regions with a loop are worth it.
+
+use gangway_simt::{Address, Base, Compute, End, Kind, Operation, Place, Source, Space, predecessors};
+
+use super::dominance::dominators;
+use super::lanewise::{Looked, is_alone};
+use super::liveness::Set;
+use super::shape::{Shape, Shapes};
+
+/// Blocks and operations of a region. More would take long to make code of.
+const MOST_BLOCKS: usize = 512;
+const MOST_OPERATIONS: usize = 1 << 13;
+/// Blocks of a function in which regions are looked for.
+const MOST_SEARCHED: usize = 1 << 11;
+
+/// Blocks that are entered at one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Uniform {
+    /// Where it is entered; its first block.
+    pub head: u32,
+    /// In their order.
+    pub blocks: Vec<u32>,
+    /// The slots that it needs from before.
+    pub enters: Vec<u32>,
+    /// Where ordinary code may go on.
+    pub exits: Vec<Exit>,
+    pub loops: Vec<Innermost>,
+}
+
+/// A block at whose beginning a region may be left: one behind it, or one of its own that begins with a load which
+/// cannot be done in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub to: u32,
+    /// The slots that the region may have written and that are needed there.
+    pub leaves: Vec<u32>,
+}
+
+/// A loop of a region that has none in it, by one way back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Innermost {
+    pub head: u32,
+    /// Where the way back begins.
+    pub latch: u32,
+    /// In their order, the head first.
+    pub blocks: Vec<u32>,
+    /// Those that run each time the loop goes round.
+    pub always: Vec<u32>,
+}
+
+impl Uniform {
+    /// The number of the exit to a block.
+    #[must_use]
+    pub fn exit(&self, to: u32) -> Option<usize> {
+        self.exits.iter().position(|exit| exit.to == to)
+    }
+}
+
+/// The regions of a function that take none of the blocks of others.
+pub(crate) fn regions(looked: Looked<'_>, mut taken: Set) -> Vec<Uniform> {
+    let blocks = &looked.code.blocks;
+    if blocks.len() > MOST_SEARCHED {
+        return Vec::new();
+    }
+    let fits: Vec<bool> = (0..blocks.len() as u32).map(|block| fits(&looked, block)).collect();
+    let repeats = |block: u32| blocks[block as usize].end.leads(|to| to <= block);
+    if !(0..blocks.len() as u32).any(|block| fits[block as usize] && repeats(block)) {
+        return Vec::new();
+    }
+    let before = predecessors(blocks);
+    let above = dominators(blocks);
+    let mut regions = Vec::new();
+    for head in 0..blocks.len() as u32 {
+        if !fits[head as usize] || taken.contains(head) {
+            continue;
+        }
+        let found = from(&looked, head, &fits, &taken, &above);
+        let inside = |block: u32| found.binary_search(&block).is_ok();
+        let repeats = |&block: &u32| blocks[block as usize].end.leads(|to| to <= block && inside(to));
+        if !found.iter().any(repeats) {
+            continue;
+        }
+        if let Some(region) = region(&looked, head, found, &before, &above) {
+            region.blocks.iter().for_each(|&block| taken.insert(block));
+            regions.push(region);
+        }
+    }
+    regions
+}
+
+/// The blocks that a head leads to and is the only way to.
+fn from(looked: &Looked<'_>, head: u32, fits: &[bool], taken: &Set, above: &[Option<u32>]) -> Vec<u32> {
+    let blocks = &looked.code.blocks;
+    let mut found = Set::new(blocks.len());
+    let (mut list, mut waiting, mut operations) = (Vec::new(), vec![head], 0);
+    found.insert(head);
+    while let Some(block) = waiting.pop() {
+        crate::work::count(1);
+        list.push(block);
+        operations += blocks[block as usize].operations.len();
+        if list.len() >= MOST_BLOCKS || operations > MOST_OPERATIONS {
+            break;
+        }
+        for to in blocks[block as usize].end.successors() {
+            // Blocks are found from their dominators on, so that one step is enough.
+            if fits[to as usize] && !taken.contains(to) && !found.contains(to) && dominates(above, head, to) {
+                found.insert(to);
+                waiting.push(to);
+            }
+        }
+    }
+    list.sort_unstable();
+    list
+}
+
+fn dominates(above: &[Option<u32>], one: u32, mut other: u32) -> bool {
+    while other != one {
+        match above[other as usize] {
+            Some(next) => other = next,
+            None => return false,
+        }
+    }
+    true
+}
+
+fn region(
+    looked: &Looked<'_>,
+    head: u32,
+    blocks: Vec<u32>,
+    before: &[Vec<u32>],
+    above: &[Option<u32>],
+) -> Option<Uniform> {
+    let slots = looked.code.slots.len();
+    let (mut named, mut written) = (Set::new(slots), Set::new(slots));
+    let mut touch = |slot: u32, write: bool| {
+        named.insert(slot);
+        if write {
+            written.insert(slot);
+        }
+    };
+    let (mut behind, mut inside) = (Vec::new(), Vec::new());
+    for &number in &blocks {
+        let block = &looked.code.blocks[number as usize];
+        for index in block.operations.clone() {
+            looked.code.operations[index as usize].each_slot(&mut touch);
+        }
+        if let End::Branch(guard, ..) = block.end {
+            touch(guard.slot, false);
+        }
+        behind.extend(block.end.successors().into_iter().filter(|to| blocks.binary_search(to).is_err()));
+        if leaves_before(looked.shapes, looked.code, number) {
+            inside.push(number);
+        }
+    }
+    behind.sort_unstable();
+    behind.dedup();
+    behind.extend(inside);
+    if behind.is_empty() {
+        // It never ends.
+        return None;
+    }
+    let needed = |block: u32, of: &Set| -> Vec<u32> {
+        looked.liveness.entering(block).iter().copied().filter(|&slot| of.contains(slot)).collect()
+    };
+    let exits: Vec<Exit> = behind.into_iter().map(|to| Exit { to, leaves: needed(to, &written) }).collect();
+    let enters = needed(head, &named);
+    let placed = |slot: &u32| looked.homes[*slot as usize] != 0;
+    let all = enters.iter().chain(exits.iter().flat_map(|exit| &exit.leaves));
+    if !{ all }.all(placed) {
+        return None;
+    }
+    let loops = innermost(looked, &blocks, before, above);
+    Some(Uniform { head, blocks, enters, exits, loops })
+}
+
+/// Whether a block begins with a load before which its region may have to be left.
+pub(crate) fn leaves_before(shapes: &Shapes, code: &gangway_simt::Function, block: u32) -> bool {
+    let operations = &code.blocks[block as usize].operations;
+    !operations.is_empty() && shapes.is_speculative(&code.operations[operations.start as usize])
+}
+
+/// The loops of a region that have none in them. A head with several ways back is the head of several loops, of which
+/// those count that have none of the others' ways in them: the others are around them.
+fn innermost(
+    looked: &Looked<'_>,
+    region: &[u32],
+    before: &[Vec<u32>],
+    above: &[Option<u32>],
+) -> Vec<Innermost> {
+    let blocks = &looked.code.blocks;
+    let inside = |block: u32| region.binary_search(&block).is_ok();
+    let mut loops: Vec<Innermost> = Vec::new();
+    for &latch in region {
+        for head in blocks[latch as usize].end.successors() {
+            if head > latch || !inside(head) || !dominates(above, head, latch) {
+                continue;
+            }
+            let mut body = vec![latch];
+            let mut waiting = vec![latch];
+            while let Some(block) = waiting.pop() {
+                crate::work::count(1);
+                if block == head {
+                    continue;
+                }
+                for &from in &before[block as usize] {
+                    if !body.contains(&from) {
+                        body.push(from);
+                        waiting.push(from);
+                    }
+                }
+            }
+            body.sort_unstable();
+            // What comes from outside of the region comes to no block of a loop of its own.
+            let closed = body.iter().all(|&block| inside(block) && dominates(above, head, block));
+            let repeats = |&block: &u32| {
+                blocks[block as usize]
+                    .end
+                    .leads(|to| to <= block && body.contains(&to) && (block != latch || to != head))
+            };
+            if !closed || body.iter().any(repeats) || loops.iter().any(|other| other.head == head) {
+                continue;
+            }
+            let always = body.iter().copied().filter(|&block| dominates(above, block, latch)).collect();
+            loops.push(Innermost { head, latch, blocks: body, always });
+        }
+    }
+    loops
+}
+
+/// Whether a block may belong to a region.
+fn fits(looked: &Looked<'_>, number: u32) -> bool {
+    let block = &looked.code.blocks[number as usize];
+    let uniform = |slot: u32| looked.shapes.slots[slot as usize] == Shape::Uniform;
+    let ends = match block.end {
+        End::Jump(_) => true,
+        End::Branch(guard, ..) => uniform(guard.slot),
+        _ => false,
+    };
+    ends && !block.collective
+        && block.operations.clone().all(|index| {
+            let operation = &looked.code.operations[index as usize];
+            let mut all = is_alone(operation) && is_same(looked.shapes, operation);
+            operation.each_slot(&mut |slot, _| all &= uniform(slot));
+            all
+        })
+}
+
+/// Whether what an operation does is the same for all lanes as for one, given that its slots are.
+fn is_same(shapes: &Shapes, operation: &Operation) -> bool {
+    let same = |source: Source| shapes.of(source) == Shape::Uniform;
+    match &operation.kind {
+        Kind::Compute(Compute { sources, .. }) | Kind::Move { sources, .. } => {
+            sources.iter().all(|read| same(read.source))
+        }
+        Kind::Repack { sources, .. } => sources.iter().all(|&source| same(source)),
+        Kind::ConvertAddress { source, .. } | Kind::IsInSpace { source, .. } => same(*source),
+        Kind::Load { access, address, .. } => is_shared(access.space, address),
+        Kind::Store { access, address, sources } => {
+            is_shared(access.space, address) && sources.iter().all(|&source| same(source))
+        }
+        _ => true,
+    }
+}
+
+/// Whether an access is not said to be one of each lane's own memory.
+fn is_shared(space: Space, address: &Address) -> bool {
+    match address.base {
+        Base::Place(Place::Slot(_) | Place::Parameter(_)) => true,
+        Base::Place(Place::Local(_) | Place::Argument(_) | Place::Function(_)) => false,
+        Base::Place(Place::Symbol(_)) | Base::Slot(_) | Base::Absolute => {
+            !matches!(space, Space::Local | Space::Parameters)
+        }
+    }
+}
