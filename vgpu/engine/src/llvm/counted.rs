@@ -149,6 +149,9 @@ impl Writer<'_> {
             for index in block.operations.clone() {
                 self.pass(index, &mut state, &mut plan);
             }
+            if let End::Call { operation, .. } = block.end {
+                self.pass(operation, &mut state, &mut plan);
+            }
             if let End::Branch(guard, yes, no) = block.end {
                 let [stays, other] = [yes, no].map(|to| stays(inner, number, to));
                 if !(stays && other) {
@@ -169,7 +172,7 @@ impl Writer<'_> {
         let mut written: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
         let mut all = Vec::new();
         for &number in &inner.blocks {
-            for index in unit.code.blocks[number as usize].operations.clone() {
+            for (index, _) in unit.code.blocks[number as usize].each_operation() {
                 unit.operation(index).each_slot(&mut |slot, write| {
                     all.push(slot);
                     if write {
@@ -587,7 +590,7 @@ impl Writer<'_> {
                     [true, false] => self.text().jump(to(yes)),
                     _ => self.text().jump(to(no)),
                 },
-                End::Jump(only) => self.text().jump(to(only)),
+                End::Jump(only) | End::Call { next: only, .. } => self.text().jump(to(only)),
                 _ => unreachable!("no block of a region ends in another way: {number}"),
             }
         }

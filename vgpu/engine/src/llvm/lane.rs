@@ -90,6 +90,8 @@ pub(super) struct Lane<'a> {
     pub same: bool,
     /// Where code goes that cannot do the load that its block begins with.
     pub leave: Option<Label>,
+    /// It is run in a function that is called: tables are all that it reads.
+    pub tables: bool,
     /// Accesses whose addresses are known to be in memory, by operation.
     pub known: FxHashMap<u32, Reached>,
 }

@@ -4,9 +4,11 @@
 use gangway_device_memory::{FIRST, WINDOWS};
 use gangway_simt::{Access, Address, Base, Place, Scalar, Source};
 
+use super::callee;
 use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field, of};
 use super::text::{Label, Type, Value, act, make};
 use crate::abi::{ALL, LANES};
+use crate::analysis::uniform::table;
 use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
 
 /// An access whose address has been checked, where it is done here.
@@ -37,7 +39,20 @@ impl Lane<'_> {
     /// Checks where an access goes; the code that is written next does it there.
     fn check(&mut self, address: &Address, access: Access) -> Checked {
         let bytes = u64::from(access.size());
+        let table = address.slot().filter(|_| self.tables).and_then(|slot| table(self.unit, slot));
         let address = self.address(address);
+        if let Some((symbol, size)) = table {
+            let start = self.address_of(Place::Symbol(symbol));
+            let offset = self.text.binary("sub", address, start);
+            let outside = match size.checked_sub(bytes) {
+                Some(last) => self.text.compare("ugt", offset, Value::wide(last)),
+                None => Value::constant(Type::Bit, 1),
+            };
+            let low = self.text.binary("and", address, Value::wide(bytes - 1));
+            let odd = self.text.compare("ne", low, Value::wide(0));
+            let wrong = self.text.binary("or", outside, odd);
+            return self.checked(wrong, address, address);
+        }
         let text = &mut self.text;
         let (wrong, place) = match In::of(access.space) {
             In::Generic | In::Global => {
@@ -79,6 +94,11 @@ impl Lane<'_> {
                 (wrong, text.binary("add", own, Value::wide(FIRST_LOCAL)))
             }
         };
+        self.checked(wrong, address, place)
+    }
+
+    fn checked(&mut self, wrong: Value, address: Value, place: Value) -> Checked {
+        let text = &mut self.text;
         let (slow, fast, done) = (text.label(), text.label(), text.label());
         text.seldom(wrong, slow, fast);
         text.begin(fast);
@@ -120,7 +140,8 @@ impl Lane<'_> {
 
     pub fn load_memory(&mut self, address: &Address, access: Access, results: &[Option<u32>]) {
         let ty = access.ty;
-        if let Base::Place(place @ (Place::Slot(_) | Place::Parameter(_))) = address.base {
+        if let Base::Place(place @ (Place::Slot(_) | Place::Parameter(_) | Place::Argument(_))) = address.base
+        {
             for (index, &slot) in (0i64..).zip(results) {
                 let offset = address.offset + i64::from(ty.size()) * index;
                 let value = self.load_named(place, offset, ty);
@@ -223,6 +244,10 @@ impl Lane<'_> {
     fn load_named(&mut self, place: Place, offset: i64, ty: Scalar) -> Value {
         match place {
             Place::Slot(slot) => self.slot(slot),
+            Place::Argument(number) => {
+                let place = callee::place(number);
+                make!(self.text, of(ty), "load {}, ptr {place}", of(ty))
+            }
             Place::Parameter(start) => {
                 let parameters = self.field(Type::Pointer, field!(parameters));
                 let offset = i64::from(start) + offset;
@@ -245,6 +270,10 @@ impl Lane<'_> {
         let values: Vec<Value> = sources.iter().map(|&source| self.value(source, ty)).collect();
         if let Base::Place(Place::Slot(slot)) = address.base {
             return self.set_slot(slot, values[0]);
+        }
+        if let Base::Place(Place::Argument(number)) = address.base {
+            let (value, place) = (values[0], callee::place(number));
+            return act!(self.text, "store {} {value}, ptr {place}", value.ty);
         }
         if let Some(pointer) = self.reached() {
             return self.store_at(pointer, ty, &values);

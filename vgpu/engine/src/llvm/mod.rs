@@ -10,6 +10,7 @@
 //! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with `operations`, `memory` and `sequence`, as
 //! the `text` of LLVM's IR.
 
+mod callee;
 mod counted;
 mod lane;
 mod library;
@@ -26,6 +27,8 @@ pub(crate) mod worker;
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use self::lane::Reads;
 use self::sequence::Declared;
@@ -165,6 +168,13 @@ fn module(unit: &Unit<'_>) -> String {
             let _ = writeln!(locations, "!{} = !DILocation(line: {line}, scope: !{scope})", scope + 1 + line);
         }
     }
+    let mut callees = FxHashMap::default();
+    for (&number, callee) in &unit.callees {
+        callee::write(number, callee, &mut declared, &mut callees);
+    }
+    let mut callees: Vec<(u32, String)> = callees.into_iter().collect();
+    callees.sort_unstable();
+    functions.extend(callees.into_iter().map(|(_, text)| text));
     let declared: String = declared.into_iter().map(|line| line + "\n").collect();
     format!(
         "define i64 @entry(ptr %warp, ptr %frame, i64 %region) #0 {{\n  \
@@ -173,12 +183,15 @@ fn module(unit: &Unit<'_>) -> String {
          attributes #0 = {{ nounwind \"frame-pointer\"=\"all\" \"no-builtins\" \"no-jump-tables\"=\"true\" \
          \"probe-stack\"=\"inline-asm\" }}\n\
          attributes #1 = {{ cold nounwind nomerge }}\n\
+         attributes #2 = {{ nounwind \"frame-pointer\"=\"all\" \"no-builtins\" \"no-jump-tables\"=\"true\" \
+         \"probe-stack\"=\"inline-asm\" }}\n\
          !llvm.dbg.cu = !{{!1}}\n!llvm.module.flags = !{{!4, !5}}\n\
          !0 = !{{!\"branch_weights\", i32 1, i32 4000}}\n\
          !1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: LineTablesOnly)\n\
          !2 = !DIFile(filename: \"operations\", directory: \"/\")\n\
          !3 = !DISubroutineType(types: !{{}})\n\
          !4 = !{{i32 2, !\"Debug Info Version\", i32 3}}\n\
-         !5 = !{{i32 2, !\"Dwarf Version\", i32 4}}\n{locations}"
+         !5 = !{{i32 2, !\"Dwarf Version\", i32 4}}\n\
+         !6 = !{{!\"branch_weights\", i32 4000, i32 1}}\n{locations}"
     )
 }

@@ -50,7 +50,7 @@ pub(super) fn named<'a>(
     let mut named = Set::new(unit.code.slots.len());
     for &number in blocks {
         let block = &unit.code.blocks[number as usize];
-        for index in block.operations.clone() {
+        for (index, _) in block.each_operation() {
             unit.operation(index).each_slot(&mut |slot, _| named.insert(slot));
         }
         if let End::Branch(guard, ..) = block.end {
@@ -73,7 +73,16 @@ pub(super) fn write(
 ) -> String {
     let mut text = Text::new(locations);
     let (next, done) = (text.label(), text.label());
-    let lane = Lane { unit, text, declared, reads, same: false, leave: None, known: FxHashMap::default() };
+    let lane = Lane {
+        unit,
+        text,
+        declared,
+        reads,
+        same: false,
+        leave: None,
+        tables: false,
+        known: FxHashMap::default(),
+    };
     let mut writer = Writer { lane, region, labels: Vec::new(), next, done };
     writer.begin();
     writer.body();

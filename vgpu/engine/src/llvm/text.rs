@@ -122,8 +122,8 @@ pub(super) struct Text {
     labels: u32,
     /// The operation that is being written, and one more.
     line: u32,
-    /// The debug location of a line is the metadata with this number, and the line's more.
-    locations: u32,
+    /// The debug location of a line is the metadata with this number, and the line's more; none where nothing has one.
+    locations: Option<u32>,
 }
 
 /// Adds an instruction that gives a value of a type.
@@ -144,7 +144,20 @@ impl Text {
     /// `locations` is where the numbers of debug locations begin.
     #[must_use]
     pub fn new(locations: u32) -> Self {
-        Text { locations, ..Text::default() }
+        Text { locations: Some(locations), ..Text::default() }
+    }
+
+    #[must_use]
+    pub fn without_lines() -> Self {
+        Text::default()
+    }
+
+    /// Ends an instruction.
+    fn end(&mut self) {
+        let _ = match self.locations {
+            Some(locations) => writeln!(self.text, ", !dbg !{}", locations + self.line),
+            None => writeln!(self.text),
+        };
     }
 
     /// What follows belongs to an operation, or to none.
@@ -161,12 +174,14 @@ impl Text {
     pub fn make(&mut self, ty: Type, instruction: fmt::Arguments<'_>) -> Value {
         let value = Value { ty, name: Name::Made(self.values) };
         self.values += 1;
-        let _ = writeln!(self.text, "  {value} = {instruction}, !dbg !{}", self.locations + self.line);
+        let _ = write!(self.text, "  {value} = {instruction}");
+        self.end();
         value
     }
 
     pub fn act(&mut self, instruction: fmt::Arguments<'_>) {
-        let _ = writeln!(self.text, "  {instruction}, !dbg !{}", self.locations + self.line);
+        let _ = write!(self.text, "  {instruction}");
+        self.end();
     }
 
     #[must_use]
@@ -191,6 +206,11 @@ impl Text {
     /// Branches to where one goes seldom, if a condition holds.
     pub fn seldom(&mut self, condition: Value, yes: Label, no: Label) {
         act!(self, "br i1 {condition}, label {yes}, label {no}, !prof !0");
+    }
+
+    /// Branches to where one goes nearly always, if a condition holds.
+    pub fn likely(&mut self, condition: Value, yes: Label, no: Label) {
+        act!(self, "br i1 {condition}, label {yes}, label {no}, !prof !6");
     }
 
     pub fn binary(&mut self, operation: &str, a: Value, b: Value) -> Value {

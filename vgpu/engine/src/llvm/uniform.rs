@@ -34,7 +34,16 @@ pub(super) fn write(
     let labels = region.blocks.iter().map(|&block| (block, text.label())).collect();
     let exits = region.exits.iter().map(|_| text.label()).collect();
     let before = region.loops.iter().map(|_| text.label()).collect();
-    let lane = Lane { unit, text, declared, reads, same: true, leave: None, known: FxHashMap::default() };
+    let lane = Lane {
+        unit,
+        text,
+        declared,
+        reads,
+        same: true,
+        leave: None,
+        tables: false,
+        known: FxHashMap::default(),
+    };
     let mut writer = Writer { lane, region, labels, exits, before };
     writer.begin();
     for &block in &region.blocks {
@@ -136,7 +145,7 @@ impl<'a> Writer<'a> {
         self.operations(number);
         // Who asks where the warp is that gives way is told the loop.
         match unit.code.blocks[number as usize].end {
-            End::Jump(to) => self.go(number, to),
+            End::Jump(to) | End::Call { next: to, .. } => self.go(number, to),
             End::Branch(guard, yes, no) => {
                 let holds = self.lane.guard(guard);
                 let (taken, passed) = (self.text().label(), self.text().label());
@@ -150,16 +159,49 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes a block's operations.
+    /// Writes a block's operations, and the call at its end if there is one.
     pub fn operations(&mut self, number: u32) {
         let unit = self.unit();
+        let block = &unit.code.blocks[number as usize];
+        let calls = match block.end {
+            End::Call { operation, .. } => Some((operation, self.before_call(number))),
+            _ => None,
+        };
         let leave = leaves_before(&unit.shapes, &unit.code, number).then(|| self.region.exit(number));
         self.lane.leave = leave.flatten().map(|exit| self.exits[exit]);
-        for index in unit.code.blocks[number as usize].operations.clone() {
+        for index in block.operations.clone() {
             self.text().at(Some(index));
             self.lane.operation(unit.operation(index));
             self.lane.leave = None;
         }
+        let Some((operation, before)) = calls else { return };
+        self.text().at(Some(operation));
+        let (fails, done) = (self.text().label(), self.text().label());
+        self.lane.call_function(operation, fails);
+        self.text().jump(done);
+        self.text().begin(fails);
+        for (slot, value) in before {
+            self.lane.set_slot(slot, value);
+        }
+        if let Some(exit) = self.region.exit(number) {
+            let exit = self.exits[exit];
+            self.text().jump(exit);
+        }
+        self.text().begin(done);
+    }
+
+    /// What slots hold where a block begins that it may write before the call at its end.
+    fn before_call(&mut self, number: u32) -> Vec<(u32, Value)> {
+        let unit = self.unit();
+        let mut written = Vec::new();
+        for index in unit.code.blocks[number as usize].operations.clone() {
+            unit.operation(index).each_slot(&mut |slot, write| {
+                if write && unit.liveness.enters(number, slot) && !written.contains(&slot) {
+                    written.push(slot);
+                }
+            });
+        }
+        written.into_iter().map(|slot| (slot, self.lane.slot(slot))).collect()
     }
 
     fn go(&mut self, from: u32, to: u32) {
