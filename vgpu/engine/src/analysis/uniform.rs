@@ -3,15 +3,15 @@
 //! In GCC's programs a warp is a thread, whose lanes go together; and in others loops may be the same for all lanes.
 //! Blocks belong to a region where each value is the same in all lanes ([`Shape::Uniform`]) and nothing is done
 //! that concerns other lanes or threads: strong accesses, atomics, exchanges and barriers end it, and so does what is
-//! each lane's own memory. A function that is called belongs to it as far as it changes nothing ([`callee`]): where
-//! it would, the block with the call is left before it is begun with. A region is entered at its head alone, and left to any block: ordinary code goes on
+//! each lane's own memory. A function that is called belongs to it as far as it changes nothing
+//! ([`called`](super::called)): where it would, the block with the call is left before it is begun with. A region is entered at its head alone, and left to any block: ordinary code goes on
 //! there. A load from an address that may turn out to be one of each lane's own memory begins a block
 //! ([`Shapes::is_speculative`]), so that the region can be left before it.
 //!
 //! Only regions with a loop are worth it.
 
 use gangway_simt::{
-    Address, Base, Compute, End, From, Kind, Operation, Operator, Passed, Place, Source, Space, Target, To,
+    Address, Base, Compute, End, From, Kind, Operation, Passed, Place, Source, Space, Target, To,
     predecessors,
 };
 
@@ -19,13 +19,15 @@ use super::dominance::dominators;
 use super::lanewise::{Looked, is_alone};
 use super::liveness::Set;
 use super::shape::{Shape, Shapes};
-use super::unit::{Callees, Unit};
 
 /// Blocks and operations of a region. More would take long to make code of.
 const MOST_BLOCKS: usize = 512;
 const MOST_OPERATIONS: usize = 1 << 13;
 /// Blocks of a function in which regions are looked for.
 const MOST_SEARCHED: usize = 1 << 11;
+
+/// Whether a function can be run as one lane does, by its index.
+pub(super) type Callees<'a> = &'a dyn Fn(u32) -> bool;
 
 /// Blocks that are entered at one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +73,7 @@ impl Uniform {
 }
 
 /// The regions of a function that take none of the blocks of others.
-pub(crate) fn regions(looked: Looked<'_>, callees: &Callees<'_>, mut taken: Set) -> Vec<Uniform> {
+pub(crate) fn regions(looked: Looked<'_>, callees: Callees<'_>, mut taken: Set) -> Vec<Uniform> {
     let blocks = &looked.code.blocks;
     if blocks.len() > MOST_SEARCHED {
         return Vec::new();
@@ -245,7 +247,7 @@ fn innermost(
 }
 
 /// Whether a block may belong to a region.
-fn fits(looked: &Looked<'_>, callees: &Callees<'_>, number: u32) -> bool {
+fn fits(looked: &Looked<'_>, callees: Callees<'_>, number: u32) -> bool {
     let (code, shapes) = (looked.code, looked.shapes);
     let block = &code.blocks[number as usize];
     let ends = match block.end {
@@ -265,23 +267,28 @@ fn fits(looked: &Looked<'_>, callees: &Callees<'_>, number: u32) -> bool {
         })
 }
 
-fn is_uniform(shapes: &Shapes, slot: u32) -> bool {
+pub(super) fn is_uniform(shapes: &Shapes, slot: u32) -> bool {
     shapes.slots[slot as usize] == Shape::Uniform
 }
 
 /// Whether an operation may change memory.
-fn stores(operation: &Operation) -> bool {
+pub(super) fn stores(operation: &Operation) -> bool {
     let to_slot =
         |address: &Address| matches!(address.base, Base::Place(Place::Slot(_) | Place::Argument(_)));
     matches!(&operation.kind, Kind::Store { address, .. } if !to_slot(address))
 }
 
 /// Whether an operation calls a function that is run as one lane does.
-fn may_call(code: &gangway_simt::Function, shapes: &Shapes, callees: &Callees<'_>, operation: u32) -> bool {
+pub(super) fn may_call(
+    code: &gangway_simt::Function,
+    shapes: &Shapes,
+    callees: Callees<'_>,
+    operation: u32,
+) -> bool {
     let operation = &code.operations[operation as usize];
     let Kind::Call(call) = &operation.kind else { return false };
     let Target::Function(index) = call.target else { return false };
-    let mut all = callees.contains_key(&index);
+    let mut all = callees(index);
     operation.each_slot(&mut |slot, _| all &= is_uniform(shapes, slot));
     let value = |passed: Passed| matches!(passed, Passed::Value(_));
     all && call.arguments.iter().all(|argument| {
@@ -299,114 +306,8 @@ fn may_call(code: &gangway_simt::Function, shapes: &Shapes, callees: &Callees<'_
     })
 }
 
-/// The blocks of a function that one lane can run for all, without anybody noticing: none of them is run twice, or
-/// changes memory, or reads what may not be there. None if no way leads through them.
-pub(crate) fn callee(unit: &Unit<'_>) -> Vec<u32> {
-    let blocks = &unit.code.blocks;
-    let scalar = |place: &Place| matches!(place, Place::Argument(_));
-    let layout = &unit.layout;
-    if unit.entry
-        || !layout.parameters.iter().chain(&layout.returns).all(scalar)
-        || !layout.enters.is_empty()
-        || !layout.leaves.is_empty()
-        || layout.local != 0
-    {
-        return Vec::new();
-    }
-    let fits = |number: u32| {
-        let block = &blocks[number as usize];
-        let ends = match block.end {
-            End::Jump(_) | End::Return => true,
-            End::Branch(guard, ..) => is_uniform(&unit.shapes, guard.slot),
-            End::Call { operation, .. } => may_call(&unit.code, &unit.shapes, &unit.callees, operation),
-            _ => false,
-        };
-        ends && !block.collective
-            && !block.end.leads(|to| to <= number)
-            && block.operations.clone().all(|index| {
-                let operation = unit.operation(index);
-                (is_alone(operation) || names_argument(operation))
-                    && is_same(&unit.shapes, operation)
-                    && !stores(operation)
-                    && is_there(unit, operation)
-            })
-    };
-    let mut found = Set::new(blocks.len());
-    let (mut list, mut waiting) = (Vec::new(), Vec::new());
-    let mut reach = |block: u32, waiting: &mut Vec<u32>| {
-        if fits(block) && !found.contains(block) {
-            found.insert(block);
-            waiting.push(block);
-        }
-    };
-    reach(0, &mut waiting);
-    while let Some(block) = waiting.pop() {
-        crate::work::count(1);
-        list.push(block);
-        blocks[block as usize].end.successors().into_iter().for_each(|to| reach(to, &mut waiting));
-    }
-    list.sort_unstable();
-    let returns = |&block: &u32| matches!(blocks[block as usize].end, End::Return);
-    if list.iter().any(returns) { list } else { Vec::new() }
-}
-
-/// Whether an operation loads a parameter, or stores a result.
-fn names_argument(operation: &Operation) -> bool {
-    let (Kind::Load { access, address, .. } | Kind::Store { access, address, .. }) = &operation.kind else {
-        return false;
-    };
-    matches!(address, Address { base: Base::Place(Place::Argument(_)), offset: 0 }) && access.count == 1
-}
-
-/// Whether an operation reads from nowhere but what is always there: who calls would be told of another fault. What it
-/// reads from a table has to be within.
-fn is_there(unit: &Unit<'_>, operation: &Operation) -> bool {
-    let Kind::Load { address, .. } = &operation.kind else { return true };
-    match address.base {
-        Base::Slot(slot) => table(unit, slot).is_some(),
-        Base::Absolute => false,
-        Base::Place(_) => true,
-    }
-}
-
-/// The variable that an address is counted from, by its number in the table of symbols, and its bytes.
-pub(crate) fn table(unit: &Unit<'_>, slot: u32) -> Option<(u32, u64)> {
-    let index = origin(&unit.code, slot, MOST_ORIGINS)?;
-    Some((index, unit.bytes_of(index)?))
-}
-
-/// How far an address is looked for.
-const MOST_ORIGINS: u32 = 8;
-
-fn origin(code: &gangway_simt::Function, slot: u32, most: u32) -> Option<u32> {
-    let most = most.checked_sub(1)?;
-    crate::work::count(code.operations.len());
-    let mut writers = code.operations.iter().filter(|operation| {
-        let mut writes = false;
-        operation.each_slot(&mut |other, write| writes |= write && other == slot);
-        writes
-    });
-    let (writer, None) = (writers.next()?, writers.next()) else { return None };
-    let of = |source: Source| match source {
-        Source::Address(Place::Symbol(index), _) => Some(index),
-        Source::Slot(slot) => origin(code, slot, most),
-        _ => None,
-    };
-    match &writer.kind {
-        Kind::ConvertAddress { source, space: Space::Global | Space::Constant, to_space: false, .. } => {
-            of(*source)
-        }
-        Kind::Move { sources, .. } if sources.len() == 1 => of(sources[0].source),
-        Kind::Compute(compute) => match compute.algebra?.operator {
-            Operator::Add => compute.sources.iter().find_map(|read| of(read.source)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// Whether what an operation does is the same for all lanes as for one.
-fn is_same(shapes: &Shapes, operation: &Operation) -> bool {
+pub(super) fn is_same(shapes: &Shapes, operation: &Operation) -> bool {
     let mut slots = true;
     operation.each_slot(&mut |slot, _| slots &= is_uniform(shapes, slot));
     if !slots {

@@ -7,6 +7,7 @@ use gangway_simt::{Call, Compute, End, Function, Kind, Operation, Place, Scalar,
 
 use crate::abi::Flavour;
 use crate::analysis::block::BlockShape;
+use crate::analysis::called;
 use crate::analysis::fuel::Fuel;
 use crate::analysis::graph::blocks;
 use crate::analysis::lanewise::{Looked, Region, may_be_apart, regions};
@@ -175,8 +176,8 @@ impl<'a> Unit<'a> {
         }
         let callees = match request {
             Request { lanewise: true, check: false, watch: false, .. } => {
-                let called = called(&code, &shapes, callers);
-                called_by(request, features, passes, callers, called)
+                let functions = called_alike(&code, &shapes, callers);
+                called_by(request, features, passes, callers, functions)
             }
             _ => Callees::new(),
         };
@@ -198,7 +199,7 @@ impl<'a> Unit<'a> {
             let mut taken = Set::new(code.blocks.len());
             let apart = lanewise.iter().flatten().flat_map(|region| &region.blocks);
             apart.for_each(|&block| taken.insert(block));
-            (lanewise, uniform::regions(looked, &callees, taken))
+            (lanewise, uniform::regions(looked, &|function| callees.contains_key(&function), taken))
         });
         let layout = slots.layout;
         let arguments = layout.parameters.iter().zip(&function.parameters);
@@ -230,6 +231,17 @@ impl<'a> Unit<'a> {
             uniform,
             callees,
         })
+    }
+
+    /// The blocks that the function is run in as one lane does, for all.
+    fn blocks_to_call(&self) -> Vec<u32> {
+        let Unit { code, shapes, liveness, homes, layout, callees, .. } = self;
+        let looked = Looked { code, shapes, liveness, homes };
+        if self.entry {
+            return Vec::new();
+        }
+        let calls = |function| callees.contains_key(&function);
+        called::blocks(&looked, layout, &calls, &|symbol| self.bytes_of(symbol))
     }
 
     /// How long a variable of the module is, by its number in the table of symbols.
@@ -321,7 +333,7 @@ const MOST_CALLERS: usize = 4;
 const MOST_CALLED: usize = 1 << 10;
 
 /// The functions that are called with the same in all lanes, in loops if nothing has called this one.
-fn called(code: &Function, shapes: &Shapes, callers: &[u32]) -> BTreeSet<u32> {
+fn called_alike(code: &Function, shapes: &Shapes, callers: &[u32]) -> BTreeSet<u32> {
     let repeats = if callers.is_empty() { loops(&code.blocks) } else { vec![true; code.blocks.len()] };
     let calls = code.blocks.iter().zip(repeats).filter_map(|(block, repeats)| match block.end {
         End::Call { operation, .. } if repeats => Some(&code.operations[operation as usize]),
@@ -345,11 +357,11 @@ fn called_by<'a>(
     features: Features,
     passes: &mut Passes,
     callers: &[u32],
-    called: BTreeSet<u32>,
+    functions: BTreeSet<u32>,
 ) -> Callees<'a> {
     let mut callees = Callees::new();
     let callers = [callers, &[request.function]].concat();
-    for function in called {
+    for function in functions {
         let functions = &request.module.functions;
         let body = functions[function as usize].body.as_ref();
         if callers.len() > MOST_CALLERS
@@ -363,7 +375,7 @@ fn called_by<'a>(
         let symbols = (request.module.variables.len() + before) as u32;
         let request = Request { function, symbols, ..*request };
         let Ok(unit) = Unit::within(&request, features, passes, &callers) else { continue };
-        let blocks = uniform::callee(&unit);
+        let blocks = unit.blocks_to_call();
         if !blocks.is_empty() {
             callees.insert(function, Callee { unit, blocks });
         }

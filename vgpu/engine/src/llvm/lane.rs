@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use gangway_simt::{Axis, Guard, Kind, Lanes, Part, Place, Read, Scalar, Source, Special};
 
-use super::sequence::Declared;
+use super::sequence::{Declared, canonical};
 use super::text::{Label, Text, Type, Value, act, make};
 use crate::abi::LANES;
 use crate::analysis::liveness::Set;
@@ -48,13 +48,17 @@ pub(super) struct Reads {
     any: Set,
     /// As numbers that are no integers.
     floats: Set,
+    /// Slots that hold what arithmetic of 32 bits gives, and nothing else: their NaN is looked for where bits are taken,
+    /// and not where they are computed, which would be in each turn of a loop.
+    numbers: Set,
 }
 
 impl Reads {
     #[must_use]
     pub fn new(unit: &Unit<'_>) -> Self {
         let slots = unit.code.slots.len();
-        let mut reads = Reads { any: Set::new(slots), floats: Set::new(slots) };
+        let numbers = super::numbers::numbers(unit);
+        let mut reads = Reads { any: Set::new(slots), floats: Set::new(slots), numbers };
         for operation in &unit.code.operations {
             operation.each_slot(&mut |slot, write| {
                 if !write {
@@ -72,6 +76,12 @@ impl Reads {
     #[must_use]
     pub fn has(&self, slot: u32) -> bool {
         self.any.contains(slot)
+    }
+
+    /// Whether a slot's value may have any bits for NaN.
+    #[must_use]
+    pub fn is_raw(&self, slot: u32) -> bool {
+        self.numbers.contains(slot)
     }
 
     #[must_use]
@@ -114,7 +124,14 @@ impl Lane<'_> {
         format!("%s{slot}")
     }
 
+    /// What a slot holds.
     pub fn slot(&mut self, slot: u32) -> Value {
+        let value = self.raw_slot(slot);
+        if self.reads.is_raw(slot) { canonical(&mut self.text, value) } else { value }
+    }
+
+    /// The same, with any bits for NaN where that is looked for later.
+    pub fn raw_slot(&mut self, slot: u32) -> Value {
         let (ty, place) = (of(self.ty(slot)), self.place(slot));
         make!(self.text, ty, "load {ty}, ptr {place}")
     }

@@ -8,7 +8,7 @@ use super::callee;
 use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field, of};
 use super::text::{Label, Type, Value, act, make};
 use crate::abi::{ALL, LANES};
-use crate::analysis::uniform::table;
+use crate::analysis::called::table;
 use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
 
 /// An access whose address has been checked, where it is done here.
@@ -39,7 +39,8 @@ impl Lane<'_> {
     /// Checks where an access goes; the code that is written next does it there.
     fn check(&mut self, address: &Address, access: Access) -> Checked {
         let bytes = u64::from(access.size());
-        let table = address.slot().filter(|_| self.tables).and_then(|slot| table(self.unit, slot));
+        let table = address.slot().filter(|_| self.tables).and_then(|slot| table(&self.unit.code, slot));
+        let table = table.and_then(|symbol| Some((symbol, self.unit.bytes_of(symbol)?)));
         let address = self.address(address);
         if let Some((symbol, size)) = table {
             let start = self.address_of(Place::Symbol(symbol));

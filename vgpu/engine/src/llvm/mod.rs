@@ -7,7 +7,7 @@
 //! Cranelift's converged code calls where all lanes enter one.
 //!
 //! `library` finds LLVM, `machine` runs it, in the threads of `worker`; `object` and `lines` read what it makes.
-//! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with `operations`, `memory` and `sequence`, as
+//! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with `operations`, `numbers`, `memory` and `sequence`, as
 //! the `text` of LLVM's IR.
 
 mod callee;
@@ -17,6 +17,7 @@ mod library;
 mod lines;
 mod machine;
 mod memory;
+mod numbers;
 mod object;
 mod operations;
 mod region;

@@ -9,7 +9,7 @@
 
 use std::fmt::Write;
 
-use gangway_simt::End;
+use gangway_simt::{End, Kind};
 use rustc_hash::FxHashMap;
 
 use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, Reads, SHARED, SHARED_SIZE, WARP, field, of};
@@ -169,8 +169,12 @@ impl<'a> Writer<'a> {
         };
         let leave = leaves_before(&unit.shapes, &unit.code, number).then(|| self.region.exit(number));
         self.lane.leave = leave.flatten().map(|exit| self.exits[exit]);
+        // A processor's instruction that computes may load as well what was loaded without a check: so it has the line of
+        // that load, and its fault is the load's.
+        let mut loads = FxHashMap::default();
         for index in block.operations.clone() {
-            self.text().at(Some(index));
+            let line = self.line_of(index, &mut loads);
+            self.text().at(Some(line));
             self.lane.operation(unit.operation(index));
             self.lane.leave = None;
         }
@@ -188,6 +192,27 @@ impl<'a> Writer<'a> {
             self.text().jump(exit);
         }
         self.text().begin(done);
+    }
+
+    /// The operation whose fault one could be; `loads` are those that slots have been loaded by.
+    fn line_of(&self, index: u32, loads: &mut FxHashMap<u32, u32>) -> u32 {
+        let operation = self.unit().operation(index);
+        let (mut line, mut written) = (index, Vec::new());
+        let computes = matches!(operation.kind, Kind::Compute(_) | Kind::Move { .. } | Kind::Repack { .. });
+        operation.each_slot(&mut |slot, write| match loads.get(&slot) {
+            _ if write => written.push(slot),
+            Some(&load) if computes => line = load,
+            _ => {}
+        });
+        let unchecked = matches!(operation.kind, Kind::Load { .. }) && self.lane.known.contains_key(&index);
+        for slot in written {
+            if unchecked {
+                loads.insert(slot, index);
+            } else {
+                loads.remove(&slot);
+            }
+        }
+        line
     }
 
     /// What slots hold where a block begins that it may write before the call at its end.
