@@ -12,6 +12,17 @@ pub(crate) fn dominators(graph: &[Block]) -> Vec<Option<u32>> {
     dominators
 }
 
+/// Whether all ways to a block come by another one, by the immediate dominators.
+pub(crate) fn dominates(above: &[Option<u32>], one: u32, mut other: u32) -> bool {
+    while other != one {
+        match above[other as usize] {
+            Some(next) => other = next,
+            None => return false,
+        }
+    }
+    true
+}
+
 /// The immediate post-dominator of each block; none where paths only meet behind the function's
 /// end, or never.
 pub(crate) fn post_dominators(graph: &[Block]) -> Vec<Option<u32>> {

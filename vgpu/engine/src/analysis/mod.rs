@@ -5,7 +5,7 @@
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where
 //! lanes meet again (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients
 //! neighbours agree (`quotients`), what lanes may run by themselves (`lanewise`), where all do
-//! the same (`uniform`, and `called` for what is called there). `division` goes over a module before. Nothing here names a generator.
+//! the same (`uniform`, and `called` for what is called there), in which `loops`. `division` goes over a module before. Nothing here names a generator.
 
 pub(crate) mod block;
 pub(crate) mod called;
@@ -17,6 +17,7 @@ pub(crate) mod joins;
 pub(crate) mod lanewise;
 pub(crate) mod layout;
 pub(crate) mod liveness;
+pub(crate) mod loops;
 mod operations;
 mod order;
 pub(crate) mod passes;

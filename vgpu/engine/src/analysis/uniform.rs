@@ -15,9 +15,10 @@ use gangway_simt::{
     predecessors,
 };
 
-use super::dominance::dominators;
+use super::dominance::{dominates, dominators};
 use super::lanewise::{Looked, is_alone};
 use super::liveness::Set;
+use super::loops::{Innermost, innermost};
 use super::shape::{Shape, Shapes};
 
 /// Blocks and operations of a region. More would take long to make code of.
@@ -50,18 +51,6 @@ pub(crate) struct Exit {
     pub to: u32,
     /// The slots that the region may have written and that are needed there.
     pub leaves: Vec<u32>,
-}
-
-/// A loop of a region that has none in it, by one way back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Innermost {
-    pub head: u32,
-    /// Where the way back begins.
-    pub latch: u32,
-    /// In their order, the head first.
-    pub blocks: Vec<u32>,
-    /// Those that run each time the loop goes round.
-    pub always: Vec<u32>,
 }
 
 impl Uniform {
@@ -129,16 +118,6 @@ fn from(looked: &Looked<'_>, head: u32, fits: &[bool], taken: &Set, above: &[Opt
     list
 }
 
-fn dominates(above: &[Option<u32>], one: u32, mut other: u32) -> bool {
-    while other != one {
-        match above[other as usize] {
-            Some(next) => other = next,
-            None => return false,
-        }
-    }
-    true
-}
-
 fn region(
     looked: &Looked<'_>,
     head: u32,
@@ -188,7 +167,7 @@ fn region(
     if !{ all }.all(placed) {
         return None;
     }
-    let loops = innermost(looked, &blocks, before, above);
+    let loops = innermost(&looked.code.blocks, &blocks, before, above);
     Some(Uniform { head, blocks, enters, exits, loops })
 }
 
@@ -196,54 +175,6 @@ fn region(
 pub(crate) fn leaves_before(shapes: &Shapes, code: &gangway_simt::Function, block: u32) -> bool {
     let operations = &code.blocks[block as usize].operations;
     !operations.is_empty() && shapes.is_speculative(&code.operations[operations.start as usize])
-}
-
-/// The loops of a region that have none in them. A head with several ways back is the head of several loops, of which
-/// those count that have none of the others' ways in them: the others are around them.
-fn innermost(
-    looked: &Looked<'_>,
-    region: &[u32],
-    before: &[Vec<u32>],
-    above: &[Option<u32>],
-) -> Vec<Innermost> {
-    let blocks = &looked.code.blocks;
-    let inside = |block: u32| region.binary_search(&block).is_ok();
-    let mut loops: Vec<Innermost> = Vec::new();
-    for &latch in region {
-        for head in blocks[latch as usize].end.successors() {
-            if head > latch || !inside(head) || !dominates(above, head, latch) {
-                continue;
-            }
-            let mut body = vec![latch];
-            let mut waiting = vec![latch];
-            while let Some(block) = waiting.pop() {
-                crate::work::count(1);
-                if block == head {
-                    continue;
-                }
-                for &from in &before[block as usize] {
-                    if !body.contains(&from) {
-                        body.push(from);
-                        waiting.push(from);
-                    }
-                }
-            }
-            body.sort_unstable();
-            // What comes from outside of the region comes to no block of a loop of its own.
-            let closed = body.iter().all(|&block| inside(block) && dominates(above, head, block));
-            let repeats = |&block: &u32| {
-                blocks[block as usize]
-                    .end
-                    .leads(|to| to <= block && body.contains(&to) && (block != latch || to != head))
-            };
-            if !closed || body.iter().any(repeats) || loops.iter().any(|other| other.head == head) {
-                continue;
-            }
-            let always = body.iter().copied().filter(|&block| dominates(above, block, latch)).collect();
-            loops.push(Innermost { head, latch, blocks: body, always });
-        }
-    }
-    loops
 }
 
 /// Whether a block may belong to a region.

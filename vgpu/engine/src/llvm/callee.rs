@@ -8,10 +8,10 @@ use std::fmt::Write;
 use gangway_simt::{Call, End, From, Passed, Place, Scalar, Target, To};
 use rustc_hash::FxHashMap;
 
-use super::lane::{LANE, Lane, Reads, SHARED, SHARED_SIZE, WARP, field, of};
+use super::lane::{LANE, Lane, Reads, SHARED, SHARED_SIZE, WARP, field};
 use super::region::named;
 use super::sequence::Declared;
-use super::text::{Label, Text, Type, Value, act, make};
+use super::text::{Label, Text, Type, Value, act, held, make, of};
 use crate::analysis::unit::{Callee, Unit};
 
 /// What such a function gives.
@@ -88,7 +88,7 @@ impl Writer<'_> {
         self.text().begin(first);
         let slots = named(unit, blocks, &[]);
         for &slot in &slots {
-            let ty = of(unit.code.slots[slot as usize]);
+            let ty = held(unit.code.slots[slot as usize]);
             let _ = writeln!(self.text().text, "  %s{slot} = alloca {ty}");
         }
         let (parameters, results) = unit.passed();

@@ -15,10 +15,10 @@ use rustc_hash::FxHashMap;
 
 use gangway_device_memory::{FIRST, WINDOWS};
 
-use super::lane::{Reached, of};
-use super::text::{Label, Type, Value, act, make};
-use super::uniform::{Writer, turn};
-use crate::analysis::uniform::Innermost;
+use super::lane::{Lane, Reached};
+use super::text::{Label, Text, Type, Value, act, make, of};
+use crate::analysis::loops::Innermost;
+use crate::analysis::unit::Unit;
 
 /// So many turns at once.
 const CHUNK: u64 = 1 << 16;
@@ -29,7 +29,7 @@ const MOST_STEP: u64 = 1 << 40;
 
 /// A value that changes by so much each turn: all 32 bits, or all 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Line {
+pub(super) struct Line {
     first: Value,
     step: Value,
 }
@@ -46,24 +46,24 @@ impl Line {
 
 /// What is known of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+pub(super) enum Known {
     Line(Line),
     /// It holds where these are in this order.
     Test(Test),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Test {
+pub(super) struct Test {
     order: IntOrder,
     a: Line,
     b: Line,
 }
 
-type State = FxHashMap<u32, Known>;
+pub(super) type State = FxHashMap<u32, Known>;
 
 /// What has to hold for all turns, and what is done then.
 #[derive(Default)]
-struct Plan {
+pub(super) struct Plan {
     /// The loop goes on where these hold.
     tests: Vec<Test>,
     /// Values of 32 bits that are widened, signed or not: they must not go beyond what their type holds.
@@ -71,7 +71,7 @@ struct Plan {
     accesses: Vec<Planned>,
 }
 
-struct Planned {
+pub(super) struct Planned {
     operation: u32,
     line: Line,
     offset: i64,
@@ -114,23 +114,46 @@ const fn whole(ty: Scalar) -> bool {
     matches!(ty.bits(), 32 | 64) && !matches!(ty, Scalar::Predicate)
 }
 
-impl Writer<'_> {
+/// Who writes a region with loops.
+pub(super) trait Counted<'a> {
+    fn lane(&mut self) -> &mut Lane<'a>;
+
+    /// A loop, by its number.
+    fn inner(&self, index: usize) -> &'a Innermost;
+
+    /// Where a block begins, and where a loop is entered.
+    fn begin_of(&self, block: u32) -> Label;
+    fn before(&self, index: usize) -> Label;
+
+    /// Writes what a block does.
+    fn write(&mut self, block: u32);
+
+    fn code<'b>(&'b mut self) -> &'b mut Text
+    where
+        'a: 'b,
+    {
+        &mut self.lane().text
+    }
+
+    fn of(&mut self) -> &'a Unit<'a> {
+        self.lane().unit
+    }
+
     /// Writes what is before a loop: the copy, if there is one.
-    pub fn counted(&mut self, index: usize) {
-        let region = self.region;
-        let inner = &region.loops[index];
-        self.text().at(None);
-        let (before, head) = (self.before[index], self.labels[&inner.head]);
-        self.text().begin(before);
+    fn counted(&mut self, index: usize) {
+        let inner = self.inner(index);
+        self.code().at(None);
+        let (before, head) = (self.before(index), self.begin_of(inner.head));
+        self.code().begin(before);
         match self.plan(inner) {
             Some(plan) => self.copy(index, inner, plan),
-            None => self.text().jump(head),
+            None => self.code().jump(head),
         }
     }
 
     /// What is known of a loop; none if nobody knows how often it goes round.
     fn plan(&mut self, inner: &Innermost) -> Option<Plan> {
-        let unit = self.unit();
+        let unit = self.of();
         let mut plan = Plan::default();
         let mut states: FxHashMap<u32, State> = FxHashMap::default();
         let start = self.start(inner);
@@ -168,7 +191,7 @@ impl Writer<'_> {
 
     /// What is known where a turn begins: what the loop does not write, and what it adds the same to each time.
     fn start(&mut self, inner: &Innermost) -> State {
-        let unit = self.unit();
+        let unit = self.of();
         let mut written: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
         let mut all = Vec::new();
         for &number in &inner.blocks {
@@ -196,7 +219,7 @@ impl Writer<'_> {
                 Some(_) => None,
             };
             if let Some(step) = step {
-                let first = self.lane.slot(slot);
+                let first = self.lane().slot(slot);
                 state.insert(slot, Known::Line(Line { first, step }));
             }
         }
@@ -208,7 +231,7 @@ impl Writer<'_> {
         let Operation { guard: None, kind: Kind::Compute(compute) } = operation else { return None };
         let Algebra { operator, ty } = compute.algebra?;
         let [a, b] = &compute.sources[..] else { return None };
-        let bits = self.lane.ty(slot).bits();
+        let bits = self.lane().ty(slot).bits();
         let written = compute.results[0].slot == Some(slot) && compute.results[0].ty.bits() == bits;
         if !written || ty.bits() != bits || a.ty.bits() != bits || b.ty.bits() != bits {
             return None;
@@ -222,8 +245,8 @@ impl Writer<'_> {
         };
         let value = match by.source {
             Source::Constant(bits) => Value::constant(of(ty), bits),
-            Source::Slot(other) if is_fixed(other) && self.lane.ty(other).bits() == bits => {
-                self.lane.slot(other)
+            Source::Slot(other) if is_fixed(other) && self.lane().ty(other).bits() == bits => {
+                self.lane().slot(other)
             }
             _ => return None,
         };
@@ -232,13 +255,13 @@ impl Writer<'_> {
         }
         Some(match value.bits() {
             Some(bits) => Value::constant(value.ty, bits.wrapping_neg()),
-            None => self.text().binary("sub", Value::constant(value.ty, 0), value),
+            None => self.code().binary("sub", Value::constant(value.ty, 0), value),
         })
     }
 
     /// Goes past an operation.
     fn pass(&mut self, index: u32, state: &mut State, plan: &mut Plan) {
-        let unit = self.unit();
+        let unit = self.of();
         let operation = unit.operation(index);
         let mut found: Vec<(u32, Known)> = Vec::new();
         match &operation.kind {
@@ -251,7 +274,7 @@ impl Writer<'_> {
                 }
             }
             Kind::Load { access, address, results } => {
-                if results.iter().flatten().any(|&slot| self.lane.reads.has(slot)) {
+                if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) {
                     self.access(index, *access, address, state, plan);
                 }
             }
@@ -269,8 +292,8 @@ impl Writer<'_> {
     }
 
     /// The slot that a value is written to as it is.
-    fn takes(&self, result: Write, ty: Scalar) -> Option<u32> {
-        result.slot.filter(|&slot| result.ty.bits() == ty.bits() && self.lane.ty(slot).bits() == ty.bits())
+    fn takes(&mut self, result: Write, ty: Scalar) -> Option<u32> {
+        result.slot.filter(|&slot| result.ty.bits() == ty.bits() && self.lane().ty(slot).bits() == ty.bits())
     }
 
     fn line(&mut self, read: Read, state: &State) -> Option<Line> {
@@ -283,9 +306,9 @@ impl Writer<'_> {
                 Some(&Known::Line(line)) if line.first.ty == of(read.ty) => Some(line),
                 _ => None,
             },
-            Source::Special(_) => Some(Line::fixed(self.lane.value(read.source, read.ty))),
+            Source::Special(_) => Some(Line::fixed(self.lane().value(read.source, read.ty))),
             Source::Address(Place::Symbol(_) | Place::Local(_) | Place::Function(_), _) => {
-                Some(Line::fixed(self.lane.value(read.source, read.ty)))
+                Some(Line::fixed(self.lane().value(read.source, read.ty)))
             }
             Source::Address(..) | Source::Not(_) => None,
         }
@@ -317,23 +340,23 @@ impl Writer<'_> {
             let known = |order| Known::Test(Test { order, a, b });
             return Some(results.filter_map(|(result, order)| Some((result.slot?, known(order)))).collect());
         }
-        let of = |index: usize| lines.get(index).copied();
+        let line_of = |index: usize| lines.get(index).copied();
         let result = match operator {
-            Operator::Add => self.sum("add", of(0)?, of(1)?)?,
-            Operator::Subtract => self.sum("sub", of(0)?, of(1)?)?,
+            Operator::Add => self.sum("add", line_of(0)?, line_of(1)?)?,
+            Operator::Subtract => self.sum("sub", line_of(0)?, line_of(1)?)?,
             Operator::Sum => {
-                let two = self.sum("add", of(0)?, of(1)?)?;
-                self.sum("add", two, of(2)?)?
+                let two = self.sum("add", line_of(0)?, line_of(1)?)?;
+                self.sum("add", two, line_of(2)?)?
             }
-            Operator::Multiply(Half::Low) => self.product(of(0)?, of(1)?)?,
+            Operator::Multiply(Half::Low) => self.product(line_of(0)?, line_of(1)?)?,
             Operator::MultiplyAdd(Half::Low) => {
-                let product = self.product(of(0)?, of(1)?)?;
-                self.sum("add", product, of(2)?)?
+                let product = self.product(line_of(0)?, line_of(1)?)?;
+                self.sum("add", product, line_of(2)?)?
             }
             Operator::Multiply(Half::Both) | Operator::MultiplyAdd(Half::Both) => {
-                let [a, b] = [of(0)?, of(1)?].map(|line| self.widen(line, ty.is_signed(), plan));
+                let [a, b] = [line_of(0)?, line_of(1)?].map(|line| self.widen(line, ty.is_signed(), plan));
                 let product = self.product(a?, b?)?;
-                match of(2) {
+                match line_of(2) {
                     Some(line) => self.sum("add", product, line)?,
                     None => product,
                 }
@@ -341,23 +364,23 @@ impl Writer<'_> {
             Operator::ShiftLeft => {
                 let by =
                     compute.sources[1].source.constant().filter(|&by| (0..ty.bits().into()).contains(&by))?;
-                let line = of(0)?;
+                let line = line_of(0)?;
                 let factor = Value::constant(line.first.ty, 1 << by);
                 self.product(line, Line::fixed(factor))?
             }
-            Operator::Convert { to, exact: true } if to.bits() == ty.bits() => of(0)?,
+            Operator::Convert { to, exact: true } if to.bits() == ty.bits() => line_of(0)?,
             Operator::Convert { to, exact: true } if to.bits() == 64 => {
-                self.widen(of(0)?, ty.is_signed(), plan)?
+                self.widen(line_of(0)?, ty.is_signed(), plan)?
             }
             Operator::Convert { to, exact: true } if to.bits() == 32 => {
-                let line = of(0)?;
+                let line = line_of(0)?;
                 Line { first: self.narrow(line.first), step: self.narrow(line.step) }
             }
             _ => return None,
         };
         let &[write] = &compute.results[..] else { return None };
         let slot = write.slot.filter(|&slot| {
-            write.ty.bits() == self.lane.ty(slot).bits() && super::lane::of(write.ty) == result.first.ty
+            write.ty.bits() == self.lane().ty(slot).bits() && super::text::of(write.ty) == result.first.ty
         })?;
         Some(vec![(slot, Known::Line(result))])
     }
@@ -365,7 +388,7 @@ impl Writer<'_> {
     fn narrow(&mut self, value: Value) -> Value {
         match value.bits() {
             Some(bits) => Value::word(bits as u32),
-            None => self.text().convert("trunc", value, Type::Word),
+            None => self.code().convert("trunc", value, Type::Word),
         }
     }
 
@@ -381,7 +404,7 @@ impl Writer<'_> {
         };
         match known {
             Some(bits) => Value::constant(a.ty, bits),
-            None => self.text().binary(name, a, b),
+            None => self.code().binary(name, a, b),
         }
     }
 
@@ -420,7 +443,7 @@ impl Writer<'_> {
             Some(bits) if signed => Value::wide(bits as i32 as i64 as u64),
             Some(bits) => Value::wide(bits),
             None if value.ty.is_wide() => value,
-            None => self.text().convert(if signed { "sext" } else { "zext" }, value, Type::Wide),
+            None => self.code().convert(if signed { "sext" } else { "zext" }, value, Type::Wide),
         }
     }
 
@@ -446,8 +469,8 @@ impl Writer<'_> {
             return None;
         }
         if a.is_fixed() && b.is_fixed() {
-            let holds = self.text().compare(super::sequence::order(order), a.first, b.first);
-            return Some(self.text().select(holds, Value::wide(CHUNK), Value::wide(0)));
+            let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
+            return Some(self.code().select(holds, Value::wide(CHUNK), Value::wide(0)));
         }
         if a.is_fixed() {
             (order, a, b) = (mirrored(order), b, a);
@@ -465,30 +488,30 @@ impl Writer<'_> {
         let (from, to) = if up { (a.first, b.first) } else { (b.first, a.first) };
         let (distance, holds, last) = match order {
             O::NotEqual => {
-                let distance = self.text().binary("sub", to, from);
+                let distance = self.code().binary("sub", to, from);
                 let distance = self.extended(distance, false);
-                (distance, self.text().compare("ne", distance, Value::wide(0)), false)
+                (distance, self.code().compare("ne", distance, Value::wide(0)), false)
             }
             O::LessSigned | O::LessUnsigned | O::LessEqualSigned | O::LessEqualUnsigned if up => {
-                let holds = self.text().compare(super::sequence::order(order), a.first, b.first);
+                let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
                 let [from, to] = [from, to].map(|value| self.extended(value, signed));
                 let last = matches!(order, O::LessEqualSigned | O::LessEqualUnsigned);
-                (self.text().binary("sub", to, from), holds, last)
+                (self.code().binary("sub", to, from), holds, last)
             }
             O::GreaterSigned | O::GreaterUnsigned | O::GreaterEqualSigned | O::GreaterEqualUnsigned
                 if !up =>
             {
-                let holds = self.text().compare(super::sequence::order(order), a.first, b.first);
+                let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
                 let [from, to] = [from, to].map(|value| self.extended(value, signed));
                 let last = matches!(order, O::GreaterEqualSigned | O::GreaterEqualUnsigned);
-                (self.text().binary("sub", to, from), holds, last)
+                (self.code().binary("sub", to, from), holds, last)
             }
             _ => return None,
         };
-        let distance = if last { distance } else { self.text().binary("sub", distance, Value::wide(1)) };
-        let whole = self.text().binary("udiv", distance, Value::wide(by));
-        let count = self.text().binary("add", whole, Value::wide(1));
-        Some(self.text().select(holds, count, Value::wide(0)))
+        let distance = if last { distance } else { self.code().binary("sub", distance, Value::wide(1)) };
+        let whole = self.code().binary("udiv", distance, Value::wide(by));
+        let count = self.code().binary("add", whole, Value::wide(1));
+        Some(self.code().select(holds, count, Value::wide(0)))
     }
 
     /// Whether an access is in memory that is accessed here, the first time and the last.
@@ -502,118 +525,118 @@ impl Writer<'_> {
             ends.push(self.binary("add", first, span));
         }
         for end in ends {
-            let distance = self.text().binary("sub", end, Value::wide(FIRST));
-            all.push(self.text().compare("ule", distance, Value::wide(WINDOWS - FIRST - bytes)));
+            let distance = self.code().binary("sub", end, Value::wide(FIRST));
+            all.push(self.code().compare("ule", distance, Value::wide(WINDOWS - FIRST - bytes)));
         }
         let wide = self.binary("add", line.step, Value::wide(MOST_STEP));
-        all.push(self.text().compare("ult", wide, Value::wide(2 * MOST_STEP)));
-        let bits = self.text().binary("or", first, line.step);
-        let low = self.text().binary("and", bits, Value::wide(bytes - 1));
-        all.push(self.text().compare("eq", low, Value::wide(0)));
+        all.push(self.code().compare("ult", wide, Value::wide(2 * MOST_STEP)));
+        let bits = self.code().binary("or", first, line.step);
+        let low = self.code().binary("and", bits, Value::wide(bytes - 1));
+        all.push(self.code().compare("eq", low, Value::wide(0)));
         self.all(all)
     }
 
     fn all(&mut self, conditions: Vec<Value>) -> Value {
         let mut conditions = conditions.into_iter();
         let first = conditions.next().unwrap_or(Value::constant(Type::Bit, 1));
-        conditions.fold(first, |all, other| self.text().binary("and", all, other))
+        conditions.fold(first, |all, other| self.code().binary("and", all, other))
     }
 
     /// Writes the copy.
     fn copy(&mut self, index: usize, inner: &Innermost, plan: Plan) {
-        let head = self.labels[&inner.head];
+        let head = self.begin_of(inner.head);
         let mut count = Value::wide(CHUNK);
         for test in &plan.tests {
-            let Some(turns) = self.turns(*test) else { return self.text().jump(head) };
-            self.lane.declared.insert("declare i64 @llvm.umin.i64(i64, i64)".to_owned());
-            let text = self.text();
+            let Some(turns) = self.turns(*test) else { return self.code().jump(head) };
+            self.lane().declared.insert("declare i64 @llvm.umin.i64(i64, i64)".to_owned());
+            let text = self.code();
             count = make!(text, Type::Wide, "call i64 @llvm.umin.i64(i64 {count}, i64 {turns})");
         }
-        let mut holds = self.text().compare("uge", count, Value::wide(LEAST));
-        let last = self.text().binary("sub", count, Value::wide(1));
+        let mut holds = self.code().compare("uge", count, Value::wide(LEAST));
+        let last = self.code().binary("sub", count, Value::wide(1));
         for &(line, signed) in &plan.widened {
             let first = self.extended(line.first, signed);
             let step = self.extended(line.step, true);
             let span = self.binary("mul", step, last);
             let mut end = self.binary("add", first, span);
             if signed {
-                end = self.text().binary("add", end, Value::wide(1 << 31));
+                end = self.code().binary("add", end, Value::wide(1 << 31));
             }
-            let within = self.text().compare("ult", end, Value::wide(1 << 32));
-            holds = self.text().binary("and", holds, within);
+            let within = self.code().compare("ult", end, Value::wide(1 << 32));
+            holds = self.code().binary("and", holds, within);
         }
         for planned in &plan.accesses {
             holds = self.fits(planned, last, holds);
         }
-        let (begin, done, again) = (self.text().label(), self.text().label(), self.text().label());
-        self.text().branch(holds, begin, head);
-        self.text().begin(begin);
+        let (begin, done, again) = (self.code().label(), self.code().label(), self.code().label());
+        self.code().branch(holds, begin, head);
+        self.code().begin(begin);
         let mut bases: FxHashMap<u32, Value> = FxHashMap::default();
         let mut made: Vec<(Value, Value)> = Vec::new();
         for planned in &plan.accesses {
             let first = planned.line.first;
             let base = made.iter().find(|&&(other, _)| other == first).map(|&(_, base)| base);
             let base = base.unwrap_or_else(|| {
-                let base = self.text().convert("inttoptr", first, Type::Pointer);
+                let base = self.code().convert("inttoptr", first, Type::Pointer);
                 made.push((first, base));
                 base
             });
             bases.insert(planned.operation, base);
         }
         let place = turn(index);
-        act!(self.lane.text, "store i64 0, ptr {place}");
+        act!(self.lane().text, "store i64 0, ptr {place}");
         let labels: FxHashMap<u32, Label> =
-            inner.blocks.iter().map(|&block| (block, self.lane.text.label())).collect();
-        let next = self.text().label();
+            inner.blocks.iter().map(|&block| (block, self.lane().text.label())).collect();
+        let next = self.code().label();
         let first = labels[&inner.head];
-        self.text().jump(first);
+        self.code().jump(first);
         for &number in &inner.blocks {
-            self.text().at(None);
-            self.text().begin(labels[&number]);
+            self.code().at(None);
+            self.code().begin(labels[&number]);
             if number == inner.head {
-                let turn = make!(self.lane.text, Type::Wide, "load i64, ptr {place}");
+                let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
                 for planned in &plan.accesses {
                     let distance = self.binary("mul", turn, planned.line.step);
                     let reached =
                         Reached { base: bases[&planned.operation], distance, offset: planned.offset };
-                    self.lane.known.insert(planned.operation, reached);
+                    self.lane().known.insert(planned.operation, reached);
                 }
             }
-            self.operations(number);
+            self.write(number);
             let to = |to: u32| if to == inner.head { next } else { labels[&to] };
-            match self.unit().code.blocks[number as usize].end {
+            match self.of().code.blocks[number as usize].end {
                 End::Branch(guard, yes, no) => match [yes, no].map(|to| stays(inner, number, to)) {
                     [true, true] => {
-                        let holds = self.lane.guard(guard);
-                        self.text().branch(holds, to(yes), to(no));
+                        let holds = self.lane().guard(guard);
+                        self.code().branch(holds, to(yes), to(no));
                     }
-                    [true, false] => self.text().jump(to(yes)),
-                    _ => self.text().jump(to(no)),
+                    [true, false] => self.code().jump(to(yes)),
+                    _ => self.code().jump(to(no)),
                 },
-                End::Jump(only) | End::Call { next: only, .. } => self.text().jump(to(only)),
+                End::Jump(only) | End::Call { next: only, .. } => self.code().jump(to(only)),
                 _ => unreachable!("no block of a region ends in another way: {number}"),
             }
         }
-        self.lane.known.clear();
-        self.text().at(None);
-        self.text().begin(next);
-        let turn = make!(self.lane.text, Type::Wide, "load i64, ptr {place}");
-        let turn = self.text().binary("add", turn, Value::wide(1));
-        act!(self.lane.text, "store i64 {turn}, ptr {place}");
-        let over = self.text().compare("eq", turn, count);
-        self.text().branch(over, done, first);
-        self.text().begin(done);
-        let operations = &self.unit().code.blocks[inner.head as usize].operations;
+        self.lane().known.clear();
+        self.code().at(None);
+        self.code().begin(next);
+        let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
+        let turn = self.code().binary("add", turn, Value::wide(1));
+        act!(self.lane().text, "store i64 {turn}, ptr {place}");
+        let over = self.code().compare("eq", turn, count);
+        self.code().branch(over, done, first);
+        self.code().begin(done);
+        let operations = &self.of().code.blocks[inner.head as usize].operations;
         let start = (!operations.is_empty()).then_some(operations.start);
-        self.text().at(start);
-        let cost = self.unit().fuel.step(inner.head);
+        self.code().at(start);
+        let cost = self.of().fuel.step(inner.head);
         let cost = self.binary("mul", count, Value::wide(cost as u64));
-        self.lane.spend(cost, again);
-        self.text().at(None);
-        self.text().begin(again);
-        let more = self.text().compare("eq", count, Value::wide(CHUNK));
-        let before = self.before[index];
-        self.text().branch(more, before, head);
+        self.lane().spend(cost, again);
+        self.code().at(None);
+        self.code().begin(again);
+        let more = self.code().compare("eq", count, Value::wide(CHUNK));
+        let before = self.before(index);
+        self.code().branch(more, before, head);
     }
 }
 
@@ -637,4 +660,14 @@ fn joined(
         state.retain(|slot, known| other.is_some_and(|other| other.get(slot) == Some(known)));
     }
     state
+}
+
+/// Where the number of a loop's turn is.
+pub(super) fn turn(index: usize) -> String {
+    format!("%turn{index}")
+}
+
+/// The loop that is entered where a block goes to another one, or somebody from outside.
+pub(super) fn entered(loops: &[Innermost], from: Option<u32>, to: u32) -> Option<usize> {
+    loops.iter().position(|inner| inner.head == to && from.is_none_or(|from| !inner.blocks.contains(&from)))
 }

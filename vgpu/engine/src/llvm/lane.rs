@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use gangway_simt::{Axis, Guard, Kind, Lanes, Part, Place, Read, Scalar, Source, Special};
 
 use super::sequence::{Declared, canonical};
-use super::text::{Label, Text, Type, Value, act, make};
+use super::text::{Label, Text, Type, Value, act, held, make, of};
 use crate::abi::LANES;
 use crate::analysis::liveness::Set;
 use crate::analysis::unit::Unit;
@@ -32,15 +32,6 @@ pub(super) const FUEL: Value = Value::given(Type::Pointer, "fuel");
 /// The lane: its number, and where its own memory begins.
 pub(super) const LANE: Value = Value::given(Type::Wide, "lane");
 pub(super) const OWN: Value = Value::given(Type::Wide, "own");
-
-/// What a slot holds.
-pub(super) const fn of(ty: Scalar) -> Type {
-    match ty {
-        Scalar::Predicate => Type::Bit,
-        ty if ty.is_wide() => Type::Wide,
-        _ => Type::Word,
-    }
-}
 
 /// How the function's operations read slots.
 pub(super) struct Reads {
@@ -132,13 +123,15 @@ impl Lane<'_> {
 
     /// The same, with any bits for NaN where that is looked for later.
     pub fn raw_slot(&mut self, slot: u32) -> Value {
-        let (ty, place) = (of(self.ty(slot)), self.place(slot));
-        make!(self.text, ty, "load {ty}, ptr {place}")
+        let (ty, held, place) = (of(self.ty(slot)), held(self.ty(slot)), self.place(slot));
+        let value = make!(self.text, held, "load {held}, ptr {place}");
+        if held == ty { value } else { self.text.convert("bitcast", value, ty) }
     }
 
     pub fn set_slot(&mut self, slot: u32, value: Value) {
-        let place = self.place(slot);
-        act!(self.text, "store {} {value}, ptr {place}", value.ty);
+        let (held, place) = (held(self.ty(slot)), self.place(slot));
+        let value = if held == value.ty { value } else { self.text.convert("bitcast", value, held) };
+        act!(self.text, "store {held} {value}, ptr {place}");
     }
 
     pub fn guard(&mut self, guard: Guard) -> Value {

@@ -2,11 +2,13 @@
 //! is accessed here: it finds out where that is, or what the fault is.
 
 use gangway_device_memory::{FIRST, WINDOWS};
-use gangway_simt::{Access, Address, Base, Place, Scalar, Source};
+use gangway_simt::{Access, Address, Base, Kind, Place, Scalar, Source};
+
+use rustc_hash::FxHashMap;
 
 use super::callee;
-use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field, of};
-use super::text::{Label, Type, Value, act, make};
+use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field};
+use super::text::{Label, Type, Value, act, make, of};
 use crate::abi::{ALL, LANES};
 use crate::analysis::called::table;
 use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
@@ -117,6 +119,27 @@ impl Lane<'_> {
     /// Where an element of the lane is that helpers load or store.
     const fn element(index: usize) -> u64 {
         field!(values) + (8 * LANES * index) as u64
+    }
+
+    /// The operation whose fault one could be; `loads` are those that slots have been loaded by.
+    pub fn line_of(&self, index: u32, loads: &mut FxHashMap<u32, u32>) -> u32 {
+        let operation = self.unit.operation(index);
+        let (mut line, mut written) = (index, Vec::new());
+        let computes = matches!(operation.kind, Kind::Compute(_) | Kind::Move { .. } | Kind::Repack { .. });
+        operation.each_slot(&mut |slot, write| match loads.get(&slot) {
+            _ if write => written.push(slot),
+            Some(&load) if computes => line = load,
+            _ => {}
+        });
+        let unchecked = matches!(operation.kind, Kind::Load { .. }) && self.known.contains_key(&index);
+        for slot in written {
+            if unchecked {
+                loads.insert(slot, index);
+            } else {
+                loads.remove(&slot);
+            }
+        }
+        line
     }
 
     /// Where an access of the operation that is written is known to go.

@@ -5,9 +5,8 @@
 
 use gangway_simt::{CANONICAL_NAN, Compute, Extent, Kind, Read, Scalar, Source};
 
-use super::lane::of;
 use super::sequence::makes_canonical;
-use super::text::Type;
+use super::text::{Type, of};
 use crate::analysis::liveness::Set;
 use crate::analysis::unit::Unit;
 use crate::lower::Operand;

@@ -3,10 +3,10 @@
 use gangway_device_memory::LOCAL_WINDOW;
 use gangway_simt::{Compute, Kind, Operation, Read, Scalar, Source, Space, Write};
 
-use super::lane::{Lane, SHARED, SHARED_SIZE, field, of};
+use super::lane::{Lane, SHARED, SHARED_SIZE, field};
 use super::numbers;
 use super::sequence::{self, Input};
-use super::text::{Type, Value};
+use super::text::{Type, Value, of};
 use crate::abi::LANES;
 use crate::lower::Operand;
 use crate::support::{Helper, IsIn};

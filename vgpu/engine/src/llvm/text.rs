@@ -3,6 +3,8 @@
 use std::fmt;
 use std::fmt::Write;
 
+use gangway_simt::Scalar;
+
 /// What a value is. Pointers are integers until they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
@@ -40,6 +42,24 @@ impl Type {
             Type::Word | Type::Single => 32,
             Type::Wide | Type::Double | Type::Pointer => 64,
         }
+    }
+}
+
+/// What a slot holds.
+pub(super) const fn of(ty: Scalar) -> Type {
+    match ty {
+        Scalar::Predicate => Type::Bit,
+        ty if ty.is_wide() => Type::Wide,
+        _ => Type::Word,
+    }
+}
+
+/// What the place of a slot holds. A float that goes round in a loop stays where floats are computed.
+pub(super) fn held(ty: Scalar) -> Type {
+    match (ty.is_float(), ty.bits()) {
+        (true, 32) => Type::Single,
+        (true, 64) => Type::Double,
+        _ => of(ty),
     }
 }
 

@@ -9,13 +9,15 @@
 
 use std::fmt::Write;
 
-use gangway_simt::{End, Kind};
+use gangway_simt::End;
 use rustc_hash::FxHashMap;
 
-use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, Reads, SHARED, SHARED_SIZE, WARP, field, of};
+use super::counted::{Counted, entered, turn};
+use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, Reads, SHARED, SHARED_SIZE, WARP, field};
 use super::region::named;
 use super::sequence::Declared;
-use super::text::{Label, Text, Type, Value, act};
+use super::text::{Label, Text, Type, Value, act, held, of};
+use crate::analysis::loops::Innermost;
 use crate::analysis::uniform::{Uniform, leaves_before};
 use crate::analysis::unit::Unit;
 use crate::frame::in_frame;
@@ -60,21 +62,43 @@ pub(super) fn write(
     )
 }
 
-pub(super) struct Writer<'a> {
-    pub lane: Lane<'a>,
-    pub region: &'a Uniform,
-    pub labels: FxHashMap<u32, Label>,
-    pub exits: Vec<Label>,
+struct Writer<'a> {
+    lane: Lane<'a>,
+    region: &'a Uniform,
+    labels: FxHashMap<u32, Label>,
+    exits: Vec<Label>,
     /// Where loops are entered, before their heads.
-    pub before: Vec<Label>,
+    before: Vec<Label>,
+}
+
+impl<'a> Counted<'a> for Writer<'a> {
+    fn lane(&mut self) -> &mut Lane<'a> {
+        &mut self.lane
+    }
+
+    fn inner(&self, index: usize) -> &'a Innermost {
+        &self.region.loops[index]
+    }
+
+    fn begin_of(&self, block: u32) -> Label {
+        self.labels[&block]
+    }
+
+    fn before(&self, index: usize) -> Label {
+        self.before[index]
+    }
+
+    fn write(&mut self, block: u32) {
+        self.operations(block);
+    }
 }
 
 impl<'a> Writer<'a> {
-    pub fn text(&mut self) -> &mut Text {
+    fn text(&mut self) -> &mut Text {
         &mut self.lane.text
     }
 
-    pub fn unit(&self) -> &'a Unit<'a> {
+    fn unit(&self) -> &'a Unit<'a> {
         self.lane.unit
     }
 
@@ -90,7 +114,7 @@ impl<'a> Writer<'a> {
         self.text().begin(first);
         let slots = named(unit, &self.region.blocks, &self.region.enters);
         for &slot in &slots {
-            let ty = of(unit.code.slots[slot as usize]);
+            let ty = held(unit.code.slots[slot as usize]);
             let _ = writeln!(self.text().text, "  %s{slot} = alloca {ty}");
         }
         let _ = writeln!(self.text().text, "  {FUEL} = alloca i64\n  {LANE} = add i64 0, 0");
@@ -130,11 +154,7 @@ impl<'a> Writer<'a> {
         let Some(&label) = self.labels.get(&to) else {
             return outside(to).unwrap_or_else(|| unreachable!("a way out of the region has an exit: {to}"));
         };
-        let enters = |index: &usize| {
-            let (inner, from) = (&self.region.loops[*index], from);
-            inner.head == to && from.is_none_or(|from| !inner.blocks.contains(&from))
-        };
-        (0..self.region.loops.len()).find(enters).map_or(label, |index| self.before[index])
+        entered(&self.region.loops, from, to).map_or(label, |index| self.before[index])
     }
 
     fn block(&mut self, number: u32) {
@@ -160,7 +180,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a block's operations, and the call at its end if there is one.
-    pub fn operations(&mut self, number: u32) {
+    fn operations(&mut self, number: u32) {
         let unit = self.unit();
         let block = &unit.code.blocks[number as usize];
         let calls = match block.end {
@@ -173,7 +193,7 @@ impl<'a> Writer<'a> {
         // that load, and its fault is the load's.
         let mut loads = FxHashMap::default();
         for index in block.operations.clone() {
-            let line = self.line_of(index, &mut loads);
+            let line = self.lane.line_of(index, &mut loads);
             self.text().at(Some(line));
             self.lane.operation(unit.operation(index));
             self.lane.leave = None;
@@ -192,27 +212,6 @@ impl<'a> Writer<'a> {
             self.text().jump(exit);
         }
         self.text().begin(done);
-    }
-
-    /// The operation whose fault one could be; `loads` are those that slots have been loaded by.
-    fn line_of(&self, index: u32, loads: &mut FxHashMap<u32, u32>) -> u32 {
-        let operation = self.unit().operation(index);
-        let (mut line, mut written) = (index, Vec::new());
-        let computes = matches!(operation.kind, Kind::Compute(_) | Kind::Move { .. } | Kind::Repack { .. });
-        operation.each_slot(&mut |slot, write| match loads.get(&slot) {
-            _ if write => written.push(slot),
-            Some(&load) if computes => line = load,
-            _ => {}
-        });
-        let unchecked = matches!(operation.kind, Kind::Load { .. }) && self.lane.known.contains_key(&index);
-        for slot in written {
-            if unchecked {
-                loads.insert(slot, index);
-            } else {
-                loads.remove(&slot);
-            }
-        }
-        line
     }
 
     /// What slots hold where a block begins that it may write before the call at its end.
@@ -260,9 +259,4 @@ impl<'a> Writer<'a> {
             act!(self.lane.text, "ret i64 {number}");
         }
     }
-}
-
-/// Where the number of a loop's turn is.
-pub(super) fn turn(index: usize) -> String {
-    format!("%turn{index}")
 }
