@@ -44,10 +44,11 @@ pub type Masked = unsafe extern "C" fn(
     lanes: u32,
 ) -> u64;
 
-/// Compiled code of the regions of a function that each lane runs by itself, in the number that converged code
-/// tells: all lanes of the warp enter it. `frame` has the registers that it needs from before, in the form that
-/// converged code holds them, and gets for each lane those that it may have written.
-pub type Lanewise = unsafe extern "C" fn(warp: *mut Warp, frame: *mut c_void, region: u64);
+/// Compiled code of the regions of a function that each lane runs by itself, or in which all do the same; of the number
+/// that converged code tells. All lanes of the warp enter it. `frame` has the registers that it needs from before, in
+/// the form that converged code holds them, and gets for each lane those that it may have written, or their one value.
+/// It gives the number of the exit: regions that lanes run by themselves have one.
+pub type Lanewise = unsafe extern "C" fn(warp: *mut Warp, frame: *mut c_void, region: u64) -> u64;
 
 /// Which flavour of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, KernelLaunch, Options};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options, Tier};
 
 /// Says that it runs, and does so for ever.
 const TEXT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
@@ -42,8 +42,24 @@ const ALONE: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
     last: ld.global.u32 %x, [%p+4]; st.global.u32 [%p+8], %x; setp.eq.u32 %more, %x, 0; @%more bra last;
     end: ret; }";
 
+/// All threads are in loops for ever, and do the same: one whose turns can be counted, in one that only ends by what
+/// others could store.
+const SAME: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
+    .visible .entry spin(.param .u64 p) {
+      .reg .u64 %p; .reg .u32 %x, %y, %i; .reg .pred %more;
+      ld.param.u64 %p, [p]; st.global.u32 [%p], 1;
+    outer: mov.u32 %i, 0;
+    inner: ld.global.u32 %x, [%p+4]; add.u32 %y, %y, %x; st.global.u32 [%p+8], %y;
+      add.u32 %i, %i, 1; setp.lt.u32 %more, %i, 4000000000; @%more bra inner;
+      ld.global.u32 %x, [%p+12]; setp.ne.u32 %more, %x, 6; @%more bra outer; ret; }";
+
 fn ends_when_told(execution: Execution, text: &str) {
-    let engine = Engine::new(Options { workers: 2, execution, stack: 1 << 14, ..Options::default() });
+    ends_with(execution, Tier::Cranelift, text);
+}
+
+fn ends_with(execution: Execution, tier: Tier, text: &str) {
+    let options = Options { workers: 2, execution, tier, stack: 1 << 14, ..Options::default() };
+    let engine = Engine::new(options);
     let program = engine.load(gangway_ptx::parse(text).expect("a module")).expect("memory");
     let space = Space::get().expect("the addresses of device memory");
     let place = space.allocate(&Request::new(0, 64, AllocationKind::Device)).expect("memory");
@@ -75,7 +91,7 @@ fn ends_when_told(execution: Execution, text: &str) {
 
 #[test]
 fn compiled_code_ends_when_told() {
-    for text in [TEXT, CALLING, ALONE] {
+    for text in [TEXT, CALLING, ALONE, SAME] {
         ends_when_told(Execution::CompiledOnly, text);
     }
 }
@@ -84,5 +100,13 @@ fn compiled_code_ends_when_told() {
 fn the_interpreter_ends_when_told() {
     for text in [TEXT, CALLING, ALONE] {
         ends_when_told(Execution::Interpreted, text);
+    }
+}
+
+/// Where LLVM is absent, that is Cranelift's code.
+#[test]
+fn code_of_llvms_ends_when_told() {
+    for text in [TEXT, CALLING, ALONE, SAME] {
+        ends_with(Execution::CompiledOnly, Tier::Llvm, text);
     }
 }

@@ -1,7 +1,27 @@
 //! Which block all paths from a block lead to first: where lanes that part there are
-//! together again at the latest.
+//! together again at the latest. And which one all paths to a block come by last.
 
-use gangway_simt::Block;
+use gangway_simt::{Block, predecessors};
+
+/// The immediate dominator of each block; none of the first, and of those that nothing leads to.
+pub(crate) fn dominators(graph: &[Block]) -> Vec<Option<u32>> {
+    let successors: Vec<Vec<u32>> = graph.iter().map(|block| block.end.successors()).collect();
+    let mut tree = Tree::new(0, &successors);
+    let dominators = tree.dominators(&predecessors(graph));
+    crate::work::count(tree.steps);
+    dominators
+}
+
+/// Whether all ways to a block come by another one, by the immediate dominators.
+pub(crate) fn dominates(above: &[Option<u32>], one: u32, mut other: u32) -> bool {
+    while other != one {
+        match above[other as usize] {
+            Some(next) => other = next,
+            None => return false,
+        }
+    }
+    true
+}
 
 /// The immediate post-dominator of each block; none where paths only meet behind the function's
 /// end, or never.
@@ -147,6 +167,13 @@ mod tests {
     fn an_early_return_leaves_no_place_to_meet() {
         let graph = graph(vec![branch(1, 2), End::Return, End::Jump(3), End::Return]);
         assert_eq!(post_dominators(&graph), [None, None, Some(3), None]);
+    }
+
+    #[test]
+    fn all_ways_to_a_block_come_by_its_dominator() {
+        let graph =
+            graph(vec![End::Jump(1), branch(2, 3), End::Jump(4), End::Jump(4), branch(1, 5), End::Return]);
+        assert_eq!(dominators(&graph), [None, Some(0), Some(1), Some(1), Some(1), Some(4)]);
     }
 
     #[test]

@@ -8,14 +8,16 @@
 //! - GCC's, whose lanes all do `x = x + 1` on one variable and mean it once;
 //! - those for processors before Volta, on which lanes of a warp were in lockstep.
 //!
-//! A region is worth it where lanes go different ways by what they have loaded or computed. Everything else is faster
-//! for all lanes at once: a check of an address costs a lane as much as a check of all lanes' addresses costs the warp.
+//! A region is worth it where lanes go different ways by what they have loaded or computed, and where each goes through
+//! memory of its own in a loop. Everything else is faster for all lanes at once: a check of an address costs a lane as much
+//! as a check of all lanes' addresses costs the warp.
 
 use gangway_ptx::Module;
-use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, predecessors};
+use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, Space, predecessors};
 
-use super::dominance::post_dominators;
+use super::dominance::{dominators, post_dominators};
 use super::liveness::{Liveness, Set};
+use super::loops::{Innermost, innermost};
 use super::shape::{Shape, Shapes};
 
 /// Blocks and operations of a region. More would take a second to make code of.
@@ -25,6 +27,9 @@ const MOST_OPERATIONS: usize = 1 << 13;
 /// one. What is not found by then is all lanes' together.
 const MOST_SEARCHED: usize = 1 << 11;
 const MOST_STEPS: usize = 1 << 17;
+
+/// Lanes that go on by so many bytes stay in a line of memory, or in the next one.
+const SHORT_STEP: u64 = 64;
 
 /// The first processor whose lanes do not go together without being told to (CUDA C++ Programming Guide,
 /// "Independent Thread Scheduling").
@@ -43,6 +48,7 @@ pub(crate) struct Region {
     pub enters: Vec<u32>,
     /// Those that it may write and that are needed behind it.
     pub leaves: Vec<u32>,
+    pub loops: Vec<Innermost>,
 }
 
 /// What is looked at.
@@ -72,7 +78,7 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
     if blocks.len() > MOST_SEARCHED {
         return Vec::new();
     }
-    let (before, after) = (predecessors(blocks), post_dominators(blocks));
+    let (before, after, above) = (predecessors(blocks), post_dominators(blocks), dominators(blocks));
     let alone: Vec<bool> = (0..blocks.len() as u32).map(|block| looked.runs_alone(block)).collect();
     let by_ends = looked.by_ends();
     let mut regions: Vec<Region> = Vec::new();
@@ -94,10 +100,10 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
             exit = after[to as usize];
         }
         let Some((exit, found)) = largest else { continue };
-        if !looked.is_worth_it(&found, &by_ends) {
+        if !looked.is_worth_it(&found, &by_ends) && !looked.walks_apart(&found, &before, &above) {
             continue;
         }
-        if let Some(region) = looked.region(head, exit, found) {
+        if let Some(region) = looked.region(head, exit, found, &before, &above) {
             region.blocks.iter().for_each(|&block| taken[block as usize] = true);
             regions.push(region);
         }
@@ -187,7 +193,58 @@ impl Looked<'_> {
         })
     }
 
-    fn region(&self, head: u32, exit: u32, blocks: Vec<u32>) -> Option<Region> {
+    /// Whether lanes go through memory each in its own place, in loops: all that such a loop loads or stores has addresses
+    /// without a shape, or the same in all lanes, and one at least goes on by a short step with each turn.
+    fn walks_apart(&self, blocks: &[u32], before: &[Vec<u32>], above: &[Option<u32>]) -> bool {
+        innermost(&self.code.blocks, blocks, before, above).iter().any(|inner| {
+            let operations =
+                || inner.blocks.iter().flat_map(|&block| self.code.blocks[block as usize].operations.clone());
+            let (mut fits, mut walks) = (true, false);
+            for index in operations() {
+                let (Kind::Load { access, address, .. } | Kind::Store { access, address, .. }) =
+                    &self.operation(index).kind
+                else {
+                    continue;
+                };
+                let Some(slot) = address.slot() else { continue };
+                let shape = self.shapes.slots[slot as usize];
+                fits &= matches!(access.space, Space::Generic | Space::Global | Space::Constant);
+                fits &= matches!(shape, Shape::Uniform | Shape::General);
+                walks |= shape == Shape::General && self.goes_on(slot, operations());
+            }
+            fits && walks
+        })
+    }
+
+    /// Whether all that operations do to a slot is to add a small constant to it.
+    fn goes_on(&self, slot: u32, mut operations: impl Iterator<Item = u32>) -> bool {
+        let mut goes = false;
+        operations.all(|index| {
+            let operation = self.operation(index);
+            let mut writes = false;
+            operation.each_slot(&mut |other, write| writes |= write && other == slot);
+            if !writes {
+                return true;
+            }
+            let Operation { guard: None, kind: Kind::Compute(compute) } = operation else { return false };
+            let adds = compute.algebra.is_some_and(|algebra| algebra.operator == Operator::Add);
+            let own = compute.sources.iter().any(|read| read.source == Source::Slot(slot));
+            let short = compute
+                .sources
+                .iter()
+                .any(|read| read.source.constant().is_some_and(|step| step.unsigned_abs() <= SHORT_STEP));
+            !std::mem::replace(&mut goes, true) && adds && own && short
+        }) && goes
+    }
+
+    fn region(
+        &self,
+        head: u32,
+        exit: u32,
+        blocks: Vec<u32>,
+        before: &[Vec<u32>],
+        above: &[Option<u32>],
+    ) -> Option<Region> {
         let slots = self.code.slots.len();
         let (mut named, mut written) = (Set::new(slots), Set::new(slots));
         let mut touch = |slot: u32, write: bool| {
@@ -209,14 +266,15 @@ impl Looked<'_> {
             self.liveness.entering(head).iter().copied().filter(|&slot| named.contains(slot)).collect();
         let leaves: Vec<u32> =
             self.liveness.entering(exit).iter().copied().filter(|&slot| written.contains(slot)).collect();
-        let region = Region { head, exit, blocks, enters, leaves };
+        let loops = innermost(&self.code.blocks, &blocks, before, above);
+        let region = Region { head, exit, blocks, enters, leaves, loops };
         let placed = |slot: &u32| self.homes[*slot as usize] != 0;
         (region.enters.iter().all(placed) && region.leaves.iter().all(placed)).then_some(region)
     }
 }
 
 /// Whether a lane may do an operation without the others of its warp.
-fn is_alone(operation: &Operation) -> bool {
+pub(super) fn is_alone(operation: &Operation) -> bool {
     let special = |source: Source| match source {
         Source::Special(special) => !special.is_time(),
         _ => true,

@@ -4,9 +4,11 @@
 //! `layout`), what instructions are (`operations`), how values run through the lanes (`shape`, in the rows that `rows` finds), the
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where
 //! lanes meet again (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients
-//! neighbours agree (`quotients`), what lanes may run by themselves (`lanewise`). `division` goes over a module before. Nothing here names a generator.
+//! neighbours agree (`quotients`), what lanes may run by themselves (`lanewise`), where all do
+//! the same (`uniform`, and `called` for what is called there), in which `loops`. `division` goes over a module before. Nothing here names a generator.
 
 pub(crate) mod block;
+pub(crate) mod called;
 mod division;
 mod dominance;
 pub(crate) mod fuel;
@@ -15,6 +17,7 @@ pub(crate) mod joins;
 pub(crate) mod lanewise;
 pub(crate) mod layout;
 pub(crate) mod liveness;
+pub(crate) mod loops;
 mod operations;
 mod order;
 pub(crate) mod passes;
@@ -23,6 +26,7 @@ pub(crate) mod region;
 mod rows;
 pub(crate) mod shape;
 mod slots;
+pub(crate) mod uniform;
 pub(crate) mod unit;
 
 pub(crate) use division::leave_short_ways;

@@ -11,8 +11,9 @@
 use std::collections::VecDeque;
 
 use gangway_simt::{
-    Access, Address, Algebra, Axis, Base, Compute, Exchange, Exchanged, Half, Kind, Meeting, Operation,
-    Operator, Place, Read, Scalar, Shuffle, Source, Space, Special, Stack, To, Write,
+    Access, Address, Algebra, Axis, Base, Call, Compute, Exchange, Exchanged, From, Half, Kind, Meeting,
+    Operation, Operator, Passed, Place, Read, Scalar, Shuffle, Source, Space, Special, Stack, Target, To,
+    Write,
 };
 
 use crate::abi::LANES;
@@ -57,12 +58,21 @@ pub(crate) const MOST_STEP: i64 = 1 << 16;
 /// for.
 const PASSES: usize = 4;
 
+/// Which values that come from elsewhere are taken to be the same in all lanes until they are not: arguments, and what
+/// functions give back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    None,
+    /// Integers, and what a function gives back whose arguments are the same.
+    Numbers,
+    /// All: code is made for lanes that are known to have the same.
+    All,
+}
+
 pub(crate) struct Shapes {
     /// By slot.
     pub slots: Vec<Shape>,
-    /// Whether values that come from elsewhere are taken to be the same in all lanes until they are
-    /// not.
-    trusts: bool,
+    trust: Trust,
     /// Slots that may hold addresses of local memory: what is known to is not taken for global
     /// memory.
     local: Vec<bool>,
@@ -83,20 +93,19 @@ const ALL_BITS: u8 = 64;
 impl Shapes {
     /// `types` are those of slots, `row` is how many lanes a row is to have: as many as in the block,
     /// or fewer. `zero` are slots that may be read before anything has written
-    /// them: they hold zero in all lanes then. Where `trusts`, values that come from elsewhere are
-    /// taken to be the same in all lanes until they are not.
+    /// them: they hold zero in all lanes then.
     #[must_use]
     pub fn new(
         operations: &[Operation],
         types: &[Scalar],
         shape: BlockShape,
         row: u8,
-        trusts: bool,
+        trust: Trust,
         zero: &[u32],
     ) -> Self {
         let mut shapes = Shapes {
             slots: vec![Shape::Nothing; types.len()],
-            trusts,
+            trust,
             local: vec![false; types.len()],
             aligned: vec![ALL_BITS; types.len()],
             row: row.max(1),
@@ -342,7 +351,9 @@ impl Shapes {
                     To::Slot(slot) | To::Place(Place::Slot(slot)) => Some(slot),
                     To::Nothing | To::Place(_) => None,
                 });
-                written.map(|slot| (slot, self.given(types[slot as usize]))).collect()
+                let arguments = self.passed(call);
+                let shape = |slot: u32| arguments.unwrap_or_else(|| self.given(types[slot as usize]));
+                written.map(|slot| (slot, shape(slot))).collect()
             }
             Kind::Barrier(barrier) => match &barrier.meeting {
                 Meeting::Reduce { result, .. } => one(result, Shape::Uniform),
@@ -417,8 +428,34 @@ impl Shapes {
     /// The shape of an argument or a result: what is said here is checked where it comes in.
     #[must_use]
     pub fn given(&self, ty: Scalar) -> Shape {
-        let number = !ty.is_float() && matches!(ty.bits(), 32 | 64);
-        if self.trusts && number { Shape::Uniform } else { Shape::General }
+        let trusted = match self.trust {
+            Trust::None => false,
+            Trust::Numbers => !ty.is_float() && matches!(ty.bits(), 32 | 64),
+            Trust::All => true,
+        };
+        if trusted { Shape::Uniform } else { Shape::General }
+    }
+
+    /// The shape of what a function gives back by that of its arguments, where those are trusted to tell.
+    fn passed(&self, call: &Call) -> Option<Shape> {
+        let Target::Function(_) = call.target else { return None };
+        if self.trust == Trust::None {
+            return None;
+        }
+        let mut shape = Shape::Uniform;
+        for argument in &call.arguments {
+            let of = match (argument.from, argument.passed) {
+                (From::Source(source), Passed::Value(_)) => self.of(source),
+                (From::Place(Place::Slot(slot)), Passed::Value(_)) => self.slots[slot as usize],
+                _ => Shape::General,
+            };
+            match of {
+                Shape::Nothing => shape = Shape::Nothing,
+                Shape::Uniform => {}
+                Shape::Steps(_) | Shape::General => return None,
+            }
+        }
+        Some(shape)
     }
 
     /// What a load gives: the same where the address is.

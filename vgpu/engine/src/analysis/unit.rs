@@ -1,20 +1,24 @@
 //! What is known of a function before code is made of it, and what is refused.
 
-use gangway_ptx::{Meaning, Module, Type};
-use gangway_simt::{Compute, End, Function, Kind, Operation, Place, Scalar, Sequence, Target};
+use std::collections::{BTreeMap, BTreeSet};
+
+use gangway_ptx::{Linkage, Meaning, Module, StateSpace, Type};
+use gangway_simt::{Call, Compute, End, Function, Kind, Operation, Place, Scalar, Sequence, Target, loops};
 
 use crate::abi::Flavour;
 use crate::analysis::block::BlockShape;
+use crate::analysis::called;
 use crate::analysis::fuel::Fuel;
 use crate::analysis::graph::blocks;
 use crate::analysis::lanewise::{Looked, Region, may_be_apart, regions};
 use crate::analysis::layout::Layout;
-use crate::analysis::liveness::Liveness;
+use crate::analysis::liveness::{Liveness, Set};
 use crate::analysis::operations::{operations, scalar};
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::rows;
-use crate::analysis::shape::{Shape, Shapes};
+use crate::analysis::shape::{Shape, Shapes, Trust};
 use crate::analysis::slots::Slots;
+use crate::analysis::uniform::{self, Uniform};
 use crate::lower::{self, Features, Operand};
 
 /// Why no code is made of a function: the interpreter has to run it.
@@ -71,10 +75,33 @@ pub(crate) struct Unit<'a> {
     pub frame: i32,
     /// The regions that lanes may run by themselves, or why they may not.
     pub lanewise: Result<Vec<Region>, &'static str>,
+    /// The regions in which all lanes do the same.
+    pub uniform: Vec<Uniform>,
+    /// The functions that these call, by their index.
+    pub callees: Callees<'a>,
+}
+
+pub(crate) type Callees<'a> = BTreeMap<u32, Callee<'a>>;
+
+/// A function that is run as one lane does, for all: they call it with the same.
+pub(crate) struct Callee<'a> {
+    pub unit: Unit<'a>,
+    /// The blocks that it is run in; where it comes to another one, it has not been called.
+    pub blocks: Vec<u32>,
 }
 
 impl<'a> Unit<'a> {
     pub fn new(request: &Request<'a>, features: Features, passes: &mut Passes) -> Result<Self, Refused> {
+        Self::within(request, features, passes, &[])
+    }
+
+    /// The same of what functions call, the outermost first, for lanes that are known to have the same.
+    fn within(
+        request: &Request<'a>,
+        features: Features,
+        passes: &mut Passes,
+        callers: &[u32],
+    ) -> Result<Self, Refused> {
         let module = request.module;
         let function = &module.functions[request.function as usize];
         let Some(body) = &function.body else {
@@ -95,11 +122,16 @@ impl<'a> Unit<'a> {
             Err(opcode) => return refuse(&format!("an operand of '{opcode}'")),
         };
         // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the same.
-        let trusts = module.functions.iter().any(|function| function.name.starts_with("GOMP_"));
+        let warps = module.functions.iter().any(|function| function.name.starts_with("GOMP_"));
+        let trust = match (callers, warps) {
+            ([_, ..], _) => Trust::All,
+            ([], true) => Trust::Numbers,
+            ([], false) => Trust::None,
+        };
         let mut analyse = |zero: &[u32]| {
             let shapes = passes.run(Pass::Shape, || {
                 rows::best(&code.operations, &code.slots, request.shape.row, |row| {
-                    Shapes::new(&code.operations, &code.slots, request.shape, row, trusts, zero)
+                    Shapes::new(&code.operations, &code.slots, request.shape, row, trust, zero)
                 })
             });
             code.blocks = passes.run(Pass::Graph, || {
@@ -142,13 +174,32 @@ impl<'a> Unit<'a> {
                 return refuse("too many registers that live at once");
             }
         }
-        let lanewise = passes.run(Pass::Lanewise, || match request {
-            Request { lanewise: false, .. } => Err("it is not asked for"),
-            Request { check: true, .. } => Err("all accesses are checked"),
-            Request { watch: true, .. } => Err("accesses are told of"),
-            _ => may_be_apart(module).map(|()| {
-                regions(Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes })
-            }),
+        let callees = match request {
+            Request { lanewise: true, check: false, watch: false, .. } => {
+                let functions = called_alike(&code, &shapes, callers);
+                called_by(request, features, passes, callers, functions)
+            }
+            _ => Callees::new(),
+        };
+        let (lanewise, uniform) = passes.run(Pass::Lanewise, || {
+            let wanted = match request {
+                Request { lanewise: false, .. } => Err("it is not asked for"),
+                Request { check: true, .. } => Err("all accesses are checked"),
+                Request { watch: true, .. } => Err("accesses are told of"),
+                _ => Ok(()),
+            };
+            if let Err(why) = wanted {
+                return (Err(why), Vec::new());
+            }
+            let looked = Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes };
+            if !callers.is_empty() {
+                return (Err("it is called as a part of another function"), Vec::new());
+            }
+            let lanewise = may_be_apart(module).map(|()| regions(looked));
+            let mut taken = Set::new(code.blocks.len());
+            let apart = lanewise.iter().flatten().flat_map(|region| &region.blocks);
+            apart.for_each(|&block| taken.insert(block));
+            (lanewise, uniform::regions(looked, &|function| callees.contains_key(&function), taken))
         });
         let layout = slots.layout;
         let arguments = layout.parameters.iter().zip(&function.parameters);
@@ -177,7 +228,39 @@ impl<'a> Unit<'a> {
             homes,
             frame,
             lanewise,
+            uniform,
+            callees,
         })
+    }
+
+    /// The blocks that the function is run in as one lane does, for all.
+    fn blocks_to_call(&self) -> Vec<u32> {
+        let Unit { code, shapes, liveness, homes, layout, callees, .. } = self;
+        let looked = Looked { code, shapes, liveness, homes };
+        if self.entry {
+            return Vec::new();
+        }
+        let calls = |function| callees.contains_key(&function);
+        called::blocks(&looked, layout, &calls, &|symbol| self.bytes_of(symbol))
+    }
+
+    /// How long a variable of the module is, by its number in the table of symbols.
+    #[must_use]
+    pub fn bytes_of(&self, symbol: u32) -> Option<u64> {
+        let variable = self.module.variables.get(symbol as usize)?;
+        let placed = matches!(variable.space, StateSpace::Global | StateSpace::Const);
+        let own = matches!(variable.linkage, Linkage::Internal | Linkage::Visible);
+        variable.size().filter(|_| placed && own)
+    }
+
+    /// The types of what the function is given, and of what it gives.
+    #[must_use]
+    pub fn passed(&self) -> (Vec<Scalar>, Vec<Scalar>) {
+        let function = &self.module.functions[self.index as usize];
+        let types = |variables: &[gangway_ptx::Variable]| {
+            variables.iter().map(|variable| scalar(variable.ty)).collect()
+        };
+        (types(&function.parameters), types(&function.returns))
     }
 
     /// How many functions the module has.
@@ -243,6 +326,61 @@ impl<'a> Unit<'a> {
         });
         left.map(|(_, number)| number).collect()
     }
+}
+
+/// How deep functions may call each other that are run as one lane does, and how many operations they may have.
+const MOST_CALLERS: usize = 4;
+const MOST_CALLED: usize = 1 << 10;
+
+/// The functions that are called with the same in all lanes, in loops if nothing has called this one.
+fn called_alike(code: &Function, shapes: &Shapes, callers: &[u32]) -> BTreeSet<u32> {
+    let repeats = if callers.is_empty() { loops(&code.blocks) } else { vec![true; code.blocks.len()] };
+    let calls = code.blocks.iter().zip(repeats).filter_map(|(block, repeats)| match block.end {
+        End::Call { operation, .. } if repeats => Some(&code.operations[operation as usize]),
+        _ => None,
+    });
+    let alike = calls.filter(|operation| {
+        let mut alike = true;
+        operation.each_slot(&mut |slot, _| alike &= shapes.slots[slot as usize] == Shape::Uniform);
+        alike
+    });
+    let functions = alike.filter_map(|operation| match &operation.kind {
+        Kind::Call(Call { target: Target::Function(index), .. }) => Some(*index),
+        _ => None,
+    });
+    functions.collect()
+}
+
+/// What is known of those that can be run as one lane does.
+fn called_by<'a>(
+    request: &Request<'a>,
+    features: Features,
+    passes: &mut Passes,
+    callers: &[u32],
+    functions: BTreeSet<u32>,
+) -> Callees<'a> {
+    let mut callees = Callees::new();
+    let callers = [callers, &[request.function]].concat();
+    for function in functions {
+        let functions = &request.module.functions;
+        let body = functions[function as usize].body.as_ref();
+        if callers.len() > MOST_CALLERS
+            || callers.contains(&function)
+            || body.is_none_or(|body| body.instructions.len() > MOST_CALLED)
+        {
+            continue;
+        }
+        let before = functions[..function as usize].iter().filter_map(|function| function.body.as_ref());
+        let before: usize = before.map(|body| body.variables.len()).sum();
+        let symbols = (request.module.variables.len() + before) as u32;
+        let request = Request { function, symbols, ..*request };
+        let Ok(unit) = Unit::within(&request, features, passes, &callers) else { continue };
+        let blocks = unit.blocks_to_call();
+        if !blocks.is_empty() {
+            callees.insert(function, Callee { unit, blocks });
+        }
+    }
+    callees
 }
 
 /// Bytes of frame that a function may have: a part of a fiber's stack.

@@ -1,9 +1,11 @@
 //! What the code of one lane consists of: its slots, the warp's state, calls of helpers.
 
+use rustc_hash::FxHashMap;
+
 use gangway_simt::{Axis, Guard, Kind, Lanes, Part, Place, Read, Scalar, Source, Special};
 
-use super::sequence::Declared;
-use super::text::{Label, Text, Type, Value, act, make};
+use super::sequence::{Declared, canonical};
+use super::text::{Label, Text, Type, Value, act, held, make, of};
 use crate::abi::LANES;
 use crate::analysis::liveness::Set;
 use crate::analysis::unit::Unit;
@@ -31,28 +33,23 @@ pub(super) const FUEL: Value = Value::given(Type::Pointer, "fuel");
 pub(super) const LANE: Value = Value::given(Type::Wide, "lane");
 pub(super) const OWN: Value = Value::given(Type::Wide, "own");
 
-/// What a slot holds.
-pub(super) const fn of(ty: Scalar) -> Type {
-    match ty {
-        Scalar::Predicate => Type::Bit,
-        ty if ty.is_wide() => Type::Wide,
-        _ => Type::Word,
-    }
-}
-
 /// How the function's operations read slots.
 pub(super) struct Reads {
     /// At all.
     any: Set,
     /// As numbers that are no integers.
     floats: Set,
+    /// Slots that hold what arithmetic of 32 bits gives, and nothing else: their NaN is looked for where bits are taken,
+    /// and not where they are computed, which would be in each turn of a loop.
+    numbers: Set,
 }
 
 impl Reads {
     #[must_use]
     pub fn new(unit: &Unit<'_>) -> Self {
         let slots = unit.code.slots.len();
-        let mut reads = Reads { any: Set::new(slots), floats: Set::new(slots) };
+        let numbers = super::numbers::numbers(unit);
+        let mut reads = Reads { any: Set::new(slots), floats: Set::new(slots), numbers };
         for operation in &unit.code.operations {
             operation.each_slot(&mut |slot, write| {
                 if !write {
@@ -72,6 +69,12 @@ impl Reads {
         self.any.contains(slot)
     }
 
+    /// Whether a slot's value may have any bits for NaN.
+    #[must_use]
+    pub fn is_raw(&self, slot: u32) -> bool {
+        self.numbers.contains(slot)
+    }
+
     #[must_use]
     pub fn has_float(&self, slot: Option<u32>) -> bool {
         slot.is_some_and(|slot| self.floats.contains(slot))
@@ -84,6 +87,22 @@ pub(super) struct Lane<'a> {
     pub text: Text,
     pub declared: &'a mut Declared,
     pub reads: &'a Reads,
+    /// All lanes have the same values: this one stands for the warp, and its fuel is the warp's.
+    pub same: bool,
+    /// Where code goes that cannot do the load that its block begins with.
+    pub leave: Option<Label>,
+    /// It is run in a function that is called: tables are all that it reads.
+    pub tables: bool,
+    /// Accesses whose addresses are known to be in memory, by operation.
+    pub known: FxHashMap<u32, Reached>,
+}
+
+/// Where an access goes that needs no check: so far behind a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub base: Value,
+    pub distance: Value,
+    pub offset: i64,
 }
 
 impl Lane<'_> {
@@ -96,14 +115,23 @@ impl Lane<'_> {
         format!("%s{slot}")
     }
 
+    /// What a slot holds.
     pub fn slot(&mut self, slot: u32) -> Value {
-        let (ty, place) = (of(self.ty(slot)), self.place(slot));
-        make!(self.text, ty, "load {ty}, ptr {place}")
+        let value = self.raw_slot(slot);
+        if self.reads.is_raw(slot) { canonical(&mut self.text, value) } else { value }
+    }
+
+    /// The same, with any bits for NaN where that is looked for later.
+    pub fn raw_slot(&mut self, slot: u32) -> Value {
+        let (ty, held, place) = (of(self.ty(slot)), held(self.ty(slot)), self.place(slot));
+        let value = make!(self.text, held, "load {held}, ptr {place}");
+        if held == ty { value } else { self.text.convert("bitcast", value, ty) }
     }
 
     pub fn set_slot(&mut self, slot: u32, value: Value) {
-        let place = self.place(slot);
-        act!(self.text, "store {} {value}, ptr {place}", value.ty);
+        let (held, place) = (held(self.ty(slot)), self.place(slot));
+        let value = if held == value.ty { value } else { self.text.convert("bitcast", value, held) };
+        act!(self.text, "store {held} {value}, ptr {place}");
     }
 
     pub fn guard(&mut self, guard: Guard) -> Value {
@@ -318,9 +346,16 @@ impl Lane<'_> {
 
     /// Goes to a block, and takes what a step back costs from the fuel if it is one.
     pub fn go(&mut self, to: Label, cost: Option<i64>) {
-        let Some(cost) = cost else { return self.text.jump(to) };
+        match cost {
+            Some(cost) => self.spend(Value::wide(cost as u64), to),
+            None => self.text.jump(to),
+        }
+    }
+
+    /// Takes from the fuel, and goes to a block.
+    pub fn spend(&mut self, cost: Value, to: Label) {
         let fuel = self.text.load(Type::Wide, FUEL);
-        let fuel = self.text.binary("sub", fuel, Value::wide(cost as u64));
+        let fuel = self.text.binary("sub", fuel, cost);
         self.text.store(fuel, FUEL);
         let spent = self.text.compare("slt", fuel, Value::wide(0));
         let pause = self.text.label();
@@ -332,17 +367,21 @@ impl Lane<'_> {
         self.text.jump(to);
     }
 
-    /// Takes the warp's fuel for all its lanes.
+    /// Takes the warp's fuel, for all its lanes if each runs by itself.
     pub fn take_fuel(&mut self) {
-        let fuel = self.field(Type::Wide, field!(fuel));
-        let fuel = self.text.binary("mul", fuel, Value::wide(LANES as u64));
+        let mut fuel = self.field(Type::Wide, field!(fuel));
+        if !self.same {
+            fuel = self.text.binary("mul", fuel, Value::wide(LANES as u64));
+        }
         self.text.store(fuel, FUEL);
     }
 
     /// Gives back what is left.
     pub fn put_fuel(&mut self) {
-        let fuel = self.text.load(Type::Wide, FUEL);
-        let fuel = self.text.binary("ashr", fuel, Value::wide(LANES.trailing_zeros().into()));
+        let mut fuel = self.text.load(Type::Wide, FUEL);
+        if !self.same {
+            fuel = self.text.binary("ashr", fuel, Value::wide(LANES.trailing_zeros().into()));
+        }
         let at = self.text.behind(WARP, Value::wide(field!(fuel)));
         self.text.store(fuel, at);
     }

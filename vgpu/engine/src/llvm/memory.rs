@@ -2,11 +2,15 @@
 //! is accessed here: it finds out where that is, or what the fault is.
 
 use gangway_device_memory::{FIRST, WINDOWS};
-use gangway_simt::{Access, Address, Base, Place, Scalar, Source};
+use gangway_simt::{Access, Address, Base, Kind, Place, Scalar, Source};
 
-use super::lane::{LOCAL_END, Lane, OWN, SHARED, SHARED_SIZE, field, of};
-use super::text::{Label, Type, Value, act, make};
-use crate::abi::LANES;
+use rustc_hash::FxHashMap;
+
+use super::callee;
+use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field};
+use super::text::{Label, Type, Value, act, make, of};
+use crate::abi::{ALL, LANES};
+use crate::analysis::called::table;
 use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
 
 /// An access whose address has been checked, where it is done here.
@@ -37,7 +41,21 @@ impl Lane<'_> {
     /// Checks where an access goes; the code that is written next does it there.
     fn check(&mut self, address: &Address, access: Access) -> Checked {
         let bytes = u64::from(access.size());
+        let table = address.slot().filter(|_| self.tables).and_then(|slot| table(&self.unit.code, slot));
+        let table = table.and_then(|symbol| Some((symbol, self.unit.bytes_of(symbol)?)));
         let address = self.address(address);
+        if let Some((symbol, size)) = table {
+            let start = self.address_of(Place::Symbol(symbol));
+            let offset = self.text.binary("sub", address, start);
+            let outside = match size.checked_sub(bytes) {
+                Some(last) => self.text.compare("ugt", offset, Value::wide(last)),
+                None => Value::constant(Type::Bit, 1),
+            };
+            let low = self.text.binary("and", address, Value::wide(bytes - 1));
+            let odd = self.text.compare("ne", low, Value::wide(0));
+            let wrong = self.text.binary("or", outside, odd);
+            return self.checked(wrong, address, address);
+        }
         let text = &mut self.text;
         let (wrong, place) = match In::of(access.space) {
             In::Generic | In::Global => {
@@ -79,6 +97,11 @@ impl Lane<'_> {
                 (wrong, text.binary("add", own, Value::wide(FIRST_LOCAL)))
             }
         };
+        self.checked(wrong, address, place)
+    }
+
+    fn checked(&mut self, wrong: Value, address: Value, place: Value) -> Checked {
+        let text = &mut self.text;
         let (slow, fast, done) = (text.label(), text.label(), text.label());
         text.seldom(wrong, slow, fast);
         text.begin(fast);
@@ -98,12 +121,63 @@ impl Lane<'_> {
         field!(values) + (8 * LANES * index) as u64
     }
 
+    /// The operation whose fault one could be; `loads` are those that slots have been loaded by.
+    pub fn line_of(&self, index: u32, loads: &mut FxHashMap<u32, u32>) -> u32 {
+        let operation = self.unit.operation(index);
+        let (mut line, mut written) = (index, Vec::new());
+        let computes = matches!(operation.kind, Kind::Compute(_) | Kind::Move { .. } | Kind::Repack { .. });
+        operation.each_slot(&mut |slot, write| match loads.get(&slot) {
+            _ if write => written.push(slot),
+            Some(&load) if computes => line = load,
+            _ => {}
+        });
+        let unchecked = matches!(operation.kind, Kind::Load { .. }) && self.known.contains_key(&index);
+        for slot in written {
+            if unchecked {
+                loads.insert(slot, index);
+            } else {
+                loads.remove(&slot);
+            }
+        }
+        line
+    }
+
+    /// Where an access of the operation that is written is known to go.
+    fn reached(&mut self) -> Option<Value> {
+        let &Reached { base, distance, offset } = self.known.get(&self.text.operation()?)?;
+        let at = self.text.behind(base, distance);
+        Some(self.text.behind(at, Value::wide(offset as u64)))
+    }
+
+    /// Puts an address or a value where helpers look for it: the lane's, or all lanes'.
+    fn pass_to_store(&mut self, value: Value, field: u64) {
+        if !self.same {
+            return self.pass(value, field);
+        }
+        let (ty, at) = (value.ty, self.text.behind(WARP, Value::wide(field)));
+        let all = format!("<{LANES} x {ty}>");
+        let one = make!(self.text, ty, "insertelement {all} poison, {ty} {value}, i64 0");
+        let each =
+            make!(self.text, ty, "shufflevector {all} {one}, {all} poison, <{LANES} x i32> zeroinitializer");
+        act!(self.text, "store {all} {each}, ptr {at}, align 8");
+    }
+
     pub fn load_memory(&mut self, address: &Address, access: Access, results: &[Option<u32>]) {
         let ty = access.ty;
-        if let Base::Place(place @ (Place::Slot(_) | Place::Parameter(_))) = address.base {
+        if let Base::Place(place @ (Place::Slot(_) | Place::Parameter(_) | Place::Argument(_))) = address.base
+        {
             for (index, &slot) in (0i64..).zip(results) {
                 let offset = address.offset + i64::from(ty.size()) * index;
                 let value = self.load_named(place, offset, ty);
+                self.write(slot, ty, value);
+            }
+            return;
+        }
+        if let Some(pointer) = self.reached() {
+            for (index, &slot) in (0u64..).zip(results) {
+                let at = self.text.behind(pointer, Value::wide(index * u64::from(ty.size())));
+                let float = slot.is_some_and(|slot| self.reads.has_float(Some(slot)));
+                let value = self.load_plain(at, ty, float);
                 self.write(slot, ty, value);
             }
             return;
@@ -123,6 +197,14 @@ impl Lane<'_> {
         self.text.begin(fast);
         self.text.jump(checked.done);
         self.text.begin(checked.slow);
+        if let Some(leave) = self.leave {
+            self.text.jump(leave);
+            self.text.begin(checked.done);
+            for (&slot, value) in results.iter().zip(loaded) {
+                self.write(slot, ty, value);
+            }
+            return;
+        }
         self.pass(checked.address, field!(addresses));
         let (bit, described) = (self.bit(), self.described(access));
         self.call(Helper::Load, &[bit, described]);
@@ -140,6 +222,26 @@ impl Lane<'_> {
             .collect();
         for (&slot, value) in results.iter().zip(values) {
             self.write(slot, ty, value);
+        }
+    }
+
+    /// One value, zero-extended, of which LLVM knows all.
+    fn load_plain(&mut self, at: Value, ty: Scalar, float: bool) -> Value {
+        let size = ty.size();
+        match (float, size) {
+            (_, 1 | 2) => {
+                let narrow = make!(self.text, Type::Word, "load i{}, ptr {at}", 8 * size);
+                make!(self.text, Type::Word, "zext i{} {narrow} to i32", 8 * size)
+            }
+            (true, 4) => {
+                let value = self.text.load(Type::Single, at);
+                self.text.convert("bitcast", value, Type::Word)
+            }
+            (true, _) => {
+                let value = self.text.load(Type::Double, at);
+                self.text.convert("bitcast", value, Type::Wide)
+            }
+            (false, _) => self.text.load(of(ty), at),
         }
     }
 
@@ -166,6 +268,10 @@ impl Lane<'_> {
     fn load_named(&mut self, place: Place, offset: i64, ty: Scalar) -> Value {
         match place {
             Place::Slot(slot) => self.slot(slot),
+            Place::Argument(number) => {
+                let place = callee::place(number);
+                make!(self.text, of(ty), "load {}, ptr {place}", of(ty))
+            }
             Place::Parameter(start) => {
                 let parameters = self.field(Type::Pointer, field!(parameters));
                 let offset = i64::from(start) + offset;
@@ -189,9 +295,31 @@ impl Lane<'_> {
         if let Base::Place(Place::Slot(slot)) = address.base {
             return self.set_slot(slot, values[0]);
         }
+        if let Base::Place(Place::Argument(number)) = address.base {
+            let (value, place) = (values[0], callee::place(number));
+            return act!(self.text, "store {} {value}, ptr {place}", value.ty);
+        }
+        if let Some(pointer) = self.reached() {
+            return self.store_at(pointer, ty, &values);
+        }
         let checked = self.check(address, access);
-        for (index, &value) in (0u64..).zip(&values) {
-            let at = self.text.behind(checked.pointer, Value::wide(index * u64::from(ty.size())));
+        self.store_at(checked.pointer, ty, &values);
+        self.text.jump(checked.done);
+        self.text.begin(checked.slow);
+        self.pass_to_store(checked.address, field!(addresses));
+        for (index, &value) in values.iter().enumerate() {
+            self.pass_to_store(value, Self::element(index));
+        }
+        // A generic address may be one of each lane's own memory.
+        let (bit, described) = (self.bit(), self.described(access));
+        let bit = if self.same { Value::wide(ALL.into()) } else { bit };
+        self.call(Helper::Store, &[bit, described]);
+        self.text.jump(checked.done);
+        self.text.begin(checked.done);
+    }
+    fn store_at(&mut self, pointer: Value, ty: Scalar, values: &[Value]) {
+        for (index, &value) in (0u64..).zip(values) {
+            let at = self.text.behind(pointer, Value::wide(index * u64::from(ty.size())));
             match ty.size() {
                 size @ (1 | 2) => {
                     let narrow = make!(self.text, Type::Word, "trunc i32 {value} to i{}", 8 * size);
@@ -200,15 +328,5 @@ impl Lane<'_> {
                 _ => self.text.store(value, at),
             }
         }
-        self.text.jump(checked.done);
-        self.text.begin(checked.slow);
-        self.pass(checked.address, field!(addresses));
-        for (index, &value) in values.iter().enumerate() {
-            self.pass(value, Self::element(index));
-        }
-        let (bit, described) = (self.bit(), self.described(access));
-        self.call(Helper::Store, &[bit, described]);
-        self.text.jump(checked.done);
-        self.text.begin(checked.done);
     }
 }

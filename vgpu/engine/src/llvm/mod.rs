@@ -1,28 +1,35 @@
 //! The generator that has LLVM make code: of the regions that each lane runs by itself
-//! ([`lanewise`](crate::analysis::lanewise)).
+//! ([`lanewise`](crate::analysis::lanewise)), and of those in which all lanes do the same
+//! ([`uniform`](crate::analysis::uniform)).
 //!
-//! A region becomes a loop over the lanes whose body is scalar code, as a compiler for the host would have it:
+//! A region of the first kind becomes a loop over the lanes whose body is scalar code, as a compiler for the host would have it:
 //! control is control, and no register has 32 values. All of a function's regions are one piece of code, which
 //! Cranelift's converged code calls where all lanes enter one.
 //!
 //! `library` finds LLVM, `machine` runs it, in the threads of `worker`; `object` and `lines` read what it makes.
-//! `region` writes a region's function and `lane` what is in it, with `operations`, `memory` and `sequence`, as
+//! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with `operations`, `numbers`, `memory` and `sequence`, as
 //! the `text` of LLVM's IR.
 
+mod callee;
+mod counted;
 mod lane;
 mod library;
 mod lines;
 mod machine;
 mod memory;
+mod numbers;
 mod object;
 mod operations;
 mod region;
 mod sequence;
 mod text;
+mod uniform;
 pub(crate) mod worker;
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
 
 use self::lane::Reads;
 use self::sequence::Declared;
@@ -95,7 +102,7 @@ impl Generator for Llvm {
     ) -> Result<Compiled, Refused> {
         let made = regions(unit, flavour, passes, texts);
         let outcome = made.as_ref().map_err(Clone::clone);
-        note(unit.name, outcome.map(|_| unit.lanewise.as_ref().map_or(0, Vec::len)));
+        note(unit.name, outcome.map(|_| unit.lanewise.as_ref().map_or(0, Vec::len) + unit.uniform.len()));
         made.map_err(|why| Refused(format!("LLVM: '{}': {why}", unit.name)))
     }
 }
@@ -109,7 +116,7 @@ fn regions(
     if flavour != Flavour::Lanewise {
         return Err("only of regions that lanes run by themselves".to_owned());
     }
-    if unit.lanewise.as_ref().map_err(|&why| why)?.is_empty() {
+    if unit.uniform.is_empty() && unit.lanewise.as_ref().map_err(|&why| why)?.is_empty() {
         return Err("no region that lanes would run faster by themselves".to_owned());
     }
     let ir = passes.run(Pass::Emit, || module(unit));
@@ -137,13 +144,22 @@ fn module(unit: &Unit<'_>) -> String {
     let mut declared = Declared::new();
     let (mut cases, mut calls, mut functions, mut locations) =
         (String::new(), String::new(), String::new(), String::new());
-    for (number, region) in regions.iter().enumerate() {
+    for number in 0..regions.len() + unit.uniform.len() {
         // A line for each operation, one for none, and the scope before them.
         let scope = LOCATIONS + number as u32 * (operations + 2);
         let name = format!("region{number}");
-        functions += &region::write(unit, region, &name, scope + 1, &reads, &mut declared);
+        functions += &match regions.get(number) {
+            Some(region) => region::write(unit, region, &name, scope + 1, &reads, &mut declared),
+            None => {
+                let region = &unit.uniform[number - regions.len()];
+                uniform::write(unit, region, &name, scope + 1, &reads, &mut declared)
+            }
+        };
         let _ = writeln!(cases, "    i64 {number}, label %call{number}");
-        let _ = writeln!(calls, "call{number}:\n  call void @{name}(ptr %warp, ptr %frame)\n  ret void");
+        let _ = writeln!(
+            calls,
+            "call{number}:\n  %exit{number} = call i64 @{name}(ptr %warp, ptr %frame)\n  ret i64 %exit{number}"
+        );
         let _ = writeln!(
             locations,
             "!{scope} = distinct !DISubprogram(name: \"{name}\", file: !2, unit: !1, type: !3, \
@@ -153,20 +169,30 @@ fn module(unit: &Unit<'_>) -> String {
             let _ = writeln!(locations, "!{} = !DILocation(line: {line}, scope: !{scope})", scope + 1 + line);
         }
     }
+    let mut callees = FxHashMap::default();
+    for (&number, callee) in &unit.callees {
+        callee::write(number, callee, &mut declared, &mut callees);
+    }
+    let mut callees: Vec<(u32, String)> = callees.into_iter().collect();
+    callees.sort_unstable();
+    functions.extend(callees.into_iter().map(|(_, text)| text));
     let declared: String = declared.into_iter().map(|line| line + "\n").collect();
     format!(
-        "define void @entry(ptr %warp, ptr %frame, i64 %region) #0 {{\n  \
-         switch i64 %region, label %none [\n{cases}  ]\n{calls}none:\n  ret void\n}}\n\
+        "define i64 @entry(ptr %warp, ptr %frame, i64 %region) #0 {{\n  \
+         switch i64 %region, label %none [\n{cases}  ]\n{calls}none:\n  ret i64 0\n}}\n\
          {functions}{declared}\
          attributes #0 = {{ nounwind \"frame-pointer\"=\"all\" \"no-builtins\" \"no-jump-tables\"=\"true\" \
          \"probe-stack\"=\"inline-asm\" }}\n\
          attributes #1 = {{ cold nounwind nomerge }}\n\
+         attributes #2 = {{ nounwind \"frame-pointer\"=\"all\" \"no-builtins\" \"no-jump-tables\"=\"true\" \
+         \"probe-stack\"=\"inline-asm\" }}\n\
          !llvm.dbg.cu = !{{!1}}\n!llvm.module.flags = !{{!4, !5}}\n\
          !0 = !{{!\"branch_weights\", i32 1, i32 4000}}\n\
          !1 = distinct !DICompileUnit(language: DW_LANG_C, file: !2, emissionKind: LineTablesOnly)\n\
          !2 = !DIFile(filename: \"operations\", directory: \"/\")\n\
          !3 = !DISubroutineType(types: !{{}})\n\
          !4 = !{{i32 2, !\"Debug Info Version\", i32 3}}\n\
-         !5 = !{{i32 2, !\"Dwarf Version\", i32 4}}\n{locations}"
+         !5 = !{{i32 2, !\"Dwarf Version\", i32 4}}\n\
+         !6 = !{{!\"branch_weights\", i32 4000, i32 1}}\n{locations}"
     )
 }

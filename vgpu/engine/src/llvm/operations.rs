@@ -1,11 +1,12 @@
 //! Operations of a lane that do not access memory.
 
 use gangway_device_memory::LOCAL_WINDOW;
-use gangway_simt::{Compute, Extent, Kind, Operation, Read, Scalar, Source, Space, Write};
+use gangway_simt::{Compute, Kind, Operation, Read, Scalar, Source, Space, Write};
 
-use super::lane::{Lane, SHARED, SHARED_SIZE, field, of};
-use super::sequence;
-use super::text::{Type, Value};
+use super::lane::{Lane, SHARED, SHARED_SIZE, field};
+use super::numbers;
+use super::sequence::{self, Input};
+use super::text::{Type, Value, of};
 use crate::abi::LANES;
 use crate::lower::Operand;
 use crate::support::{Helper, IsIn};
@@ -79,18 +80,26 @@ impl Lane<'_> {
 
     /// Results that depend on values alone.
     fn compute(&mut self, compute: &Compute) {
-        let inputs: Vec<Value> = compute.sources.iter().map(|&read| self.read(read)).collect();
-        let operand = |input: &Value| match input.ty {
-            Type::Bit => Operand::Predicate(Extent::One),
-            ty => Operand::Bits { wide: ty.is_wide(), extent: Extent::One, constant: input.bits() },
-        };
-        let operands: Vec<Operand> = inputs.iter().map(operand).collect();
+        let operands: Vec<Operand> =
+            compute.sources.iter().map(|&read| numbers::operand(self.unit, read)).collect();
         let Some(sequence) = self.unit.sequence(compute, &operands) else {
+            let inputs: Vec<Value> = compute.sources.iter().map(|&read| self.read(read)).collect();
             return self.evaluate(compute, &inputs);
         };
-        let results = sequence::write(&mut self.text, self.declared, &sequence, &inputs);
+        let inputs: Vec<Input> = compute.sources.iter().map(|&read| self.input(read)).collect();
+        let is_raw = |result: &Write| result.slot.is_some_and(|slot| self.reads.is_raw(slot));
+        let raw: Vec<bool> = compute.results.iter().map(is_raw).collect();
+        let results = sequence::write(&mut self.text, self.declared, &sequence, &inputs, &raw);
         for (result, value) in compute.results.iter().zip(results) {
             self.write(result.slot, result.ty, value);
+        }
+    }
+
+    /// What arithmetic reads.
+    fn input(&mut self, read: Read) -> Input {
+        match read.source {
+            Source::Slot(slot) if self.reads.is_raw(slot) => Input { value: self.raw_slot(slot), raw: true },
+            _ => Input { value: self.read(read), raw: false },
         }
     }
 
@@ -116,7 +125,16 @@ impl Lane<'_> {
             let value = self.read(*read);
             return self.write(result.slot, read.ty, value);
         }
-        let values: Vec<Value> = sources.iter().map(|read| self.value(read.source, read.ty)).collect();
+        let values: Vec<Value> = sources
+            .iter()
+            .zip(results)
+            .map(|(read, result)| match (read.source, result.slot) {
+                (Source::Slot(from), Some(to)) if self.reads.is_raw(from) && self.reads.is_raw(to) => {
+                    self.raw_slot(from)
+                }
+                _ => self.value(read.source, read.ty),
+            })
+            .collect();
         for (result, value) in results.iter().zip(values) {
             self.write(result.slot, result.ty, value);
         }

@@ -7,13 +7,16 @@
 use std::fmt::Write;
 
 use gangway_simt::{End, Scalar};
+use rustc_hash::FxHashMap;
 
-use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, OWN, Reads, SHARED, SHARED_SIZE, field, of};
+use super::counted::{Counted, entered, turn};
+use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, OWN, Reads, SHARED, SHARED_SIZE, field};
 use super::sequence::Declared;
-use super::text::{Label, Text, Type, Value, act, make};
+use super::text::{Label, Text, Type, Value, act, held, make, of};
 use crate::abi::LANES;
 use crate::analysis::lanewise::Region;
 use crate::analysis::liveness::Set;
+use crate::analysis::loops::Innermost;
 use crate::analysis::shape::Shape;
 use crate::analysis::unit::Unit;
 use crate::frame::in_frame;
@@ -40,19 +43,23 @@ fn handed(unit: &Unit<'_>, slot: u32) -> Handed {
     }
 }
 
-/// All slots that a region names.
-fn named(unit: &Unit<'_>, region: &Region) -> Vec<u32> {
+/// All slots that blocks name, and others.
+pub(super) fn named<'a>(
+    unit: &Unit<'_>,
+    blocks: &[u32],
+    others: impl IntoIterator<Item = &'a u32>,
+) -> Vec<u32> {
     let mut named = Set::new(unit.code.slots.len());
-    for &number in &region.blocks {
+    for &number in blocks {
         let block = &unit.code.blocks[number as usize];
-        for index in block.operations.clone() {
+        for (index, _) in block.each_operation() {
             unit.operation(index).each_slot(&mut |slot, _| named.insert(slot));
         }
         if let End::Branch(guard, ..) = block.end {
             named.insert(guard.slot);
         }
     }
-    region.enters.iter().chain(&region.leaves).for_each(|&slot| named.insert(slot));
+    others.into_iter().for_each(|&slot| named.insert(slot));
     named.iter().collect()
 }
 
@@ -68,14 +75,26 @@ pub(super) fn write(
 ) -> String {
     let mut text = Text::new(locations);
     let (next, done) = (text.label(), text.label());
-    let lane = Lane { unit, text, declared, reads };
-    let mut writer = Writer { lane, region, labels: Vec::new(), next, done };
+    let lane = Lane {
+        unit,
+        text,
+        declared,
+        reads,
+        same: false,
+        leave: None,
+        tables: false,
+        known: FxHashMap::default(),
+    };
+    let mut writer = Writer { lane, region, labels: FxHashMap::default(), before: Vec::new(), next, done };
     writer.begin();
     writer.body();
+    for index in 0..region.loops.len() {
+        writer.counted(index);
+    }
     writer.end();
     let body = writer.lane.text.text;
     format!(
-        "define internal void @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{body}}}\n",
+        "define internal i64 @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{body}}}\n",
         locations - 1
     )
 }
@@ -83,10 +102,39 @@ pub(super) fn write(
 struct Writer<'a> {
     lane: Lane<'a>,
     region: &'a Region,
-    labels: Vec<(u32, Label)>,
+    labels: FxHashMap<u32, Label>,
+    /// Where loops are entered, before their heads.
+    before: Vec<Label>,
     /// Where the next lane begins, and where one goes that has come through.
     next: Label,
     done: Label,
+}
+
+impl<'a> Counted<'a> for Writer<'a> {
+    fn lane(&mut self) -> &mut Lane<'a> {
+        &mut self.lane
+    }
+
+    fn inner(&self, index: usize) -> &'a Innermost {
+        &self.region.loops[index]
+    }
+
+    fn begin_of(&self, block: u32) -> Label {
+        self.labels[&block]
+    }
+
+    fn before(&self, index: usize) -> Label {
+        self.before[index]
+    }
+
+    fn write(&mut self, number: u32) {
+        let mut loads = FxHashMap::default();
+        for index in self.lane.unit.code.blocks[number as usize].operations.clone() {
+            let line = self.lane.line_of(index, &mut loads);
+            self.text().at(Some(line));
+            self.lane.operation(self.lane.unit.operation(index));
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -111,16 +159,24 @@ impl Writer<'_> {
         text.behind(FRAME, at)
     }
 
+    fn named(&self) -> Vec<u32> {
+        let region = self.region;
+        named(self.lane.unit, &region.blocks, region.enters.iter().chain(&region.leaves))
+    }
+
     /// What is before the loop, and the beginning of that.
     fn begin(&mut self) {
         let unit = self.lane.unit;
         let first = self.text().label();
         self.text().begin(first);
-        for slot in named(unit, self.region) {
-            let ty = of(unit.code.slots[slot as usize]);
+        for slot in self.named() {
+            let ty = held(unit.code.slots[slot as usize]);
             let _ = writeln!(self.text().text, "  %s{slot} = alloca {ty}");
         }
         self.name(FUEL, format_args!("alloca i64"));
+        for index in 0..self.region.loops.len() {
+            let _ = writeln!(self.lane.text.text, "  {} = alloca i64", turn(index));
+        }
         let leaves = self.region.leaves.iter().filter(|&&slot| handed(unit, slot) == Handed::Bits);
         for &slot in leaves {
             let _ =
@@ -142,14 +198,20 @@ impl Writer<'_> {
             self.region.enters.iter().map(|&slot| (slot, handed(unit, slot))).collect();
         let shared: Vec<(u32, Value)> =
             enters.iter().filter_map(|&(slot, form)| self.before(slot, form)).collect();
-        let (head, done, next) = (self.text().label(), self.done, self.next);
+        for &block in &self.region.blocks {
+            let label = self.text().label();
+            self.labels.insert(block, label);
+        }
+        self.before = self.region.loops.iter().map(|_| self.lane.text.label()).collect();
+        let head = self.place(None, self.region.head);
+        let (done, next) = (self.done, self.next);
         self.text().jump(next);
         self.text().begin(next);
         let behind = Value::given(Type::Wide, "next");
         self.name(LANE, format_args!("phi i64 [ 0, {first} ], [ {behind}, {done} ]"));
         let before = self.text().binary("mul", LANE, stride);
         self.name(OWN, format_args!("add i64 {own}, {before}"));
-        for slot in named(unit, self.region) {
+        for slot in self.named() {
             let value = match enters.iter().find(|&&(other, _)| other == slot) {
                 // What a register holds that nothing has written.
                 None => Value::constant(of(unit.code.slots[slot as usize]), 0),
@@ -161,10 +223,6 @@ impl Writer<'_> {
             self.lane.set_slot(slot, value);
         }
         self.text().jump(head);
-        self.labels = self.region.blocks.iter().map(|&block| (block, head)).collect();
-        for index in 1..self.labels.len() {
-            self.labels[index].1 = self.text().label();
-        }
     }
 
     /// Takes what is the same in the whole loop: the one value, or the one of the only row; the bits of all
@@ -229,14 +287,12 @@ impl Writer<'_> {
 
     fn body(&mut self) {
         let (unit, region) = (self.lane.unit, self.region);
-        for (number, label) in self.labels.clone() {
+        for &number in &region.blocks {
             let block = &unit.code.blocks[number as usize];
+            let label = self.labels[&number];
             self.text().at(None);
             self.text().begin(label);
-            for index in block.operations.clone() {
-                self.text().at(Some(index));
-                self.lane.operation(unit.operation(index));
-            }
+            self.write(number);
             // Who asks where the warp is that gives way is told the loop.
             match block.end {
                 End::Jump(to) => self.go(number, to),
@@ -254,22 +310,21 @@ impl Writer<'_> {
         }
     }
 
+    /// Where a lane goes that goes to a block from another one, or begins.
+    fn place(&self, from: Option<u32>, to: u32) -> Label {
+        let Some(&label) = self.labels.get(&to) else { return self.done };
+        entered(&self.region.loops, from, to).map_or(label, |index| self.before[index])
+    }
+
     fn go(&mut self, from: u32, to: u32) {
-        let inside = self.labels.iter().find(|&&(block, _)| block == to).map(|&(_, label)| label);
-        match inside {
-            Some(label) => {
-                let cost = (to <= from).then(|| self.lane.unit.fuel.step(to));
-                if cost.is_some() {
-                    let head = &self.lane.unit.code.blocks[to as usize].operations;
-                    self.text().at((!head.is_empty()).then_some(head.start));
-                }
-                self.lane.go(label, cost);
-            }
-            None => {
-                let done = self.done;
-                self.text().jump(done);
-            }
+        let inside = self.labels.contains_key(&to);
+        let cost = (inside && to <= from).then(|| self.lane.unit.fuel.step(to));
+        if cost.is_some() {
+            let head = &self.lane.unit.code.blocks[to as usize].operations;
+            self.text().at((!head.is_empty()).then_some(head.start));
         }
+        let place = self.place(Some(from), to);
+        self.lane.go(place, cost);
     }
 
     /// What a lane does that has come through, and what is behind the loop.
@@ -304,6 +359,6 @@ impl Writer<'_> {
             self.lane.text.store(bits, at);
         }
         self.lane.put_fuel();
-        act!(self.lane.text, "ret void");
+        act!(self.lane.text, "ret i64 0");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use gangway_simt::{CANONICAL_NAN, Element, FloatOrder, IntOrder, Op, Sequence};
+use gangway_simt::{CANONICAL_NAN, Definition, Element, FloatOrder, IntOrder, Op, Sequence};
 
 use super::text::{Text, Type, Value, make};
 
@@ -20,7 +20,7 @@ const fn of(element: Element) -> Type {
     }
 }
 
-const fn order(order: IntOrder) -> &'static str {
+pub(super) const fn order(order: IntOrder) -> &'static str {
     match order {
         IntOrder::Equal => "eq",
         IntOrder::NotEqual => "ne",
@@ -54,21 +54,59 @@ const fn float_order(order: FloatOrder) -> &'static str {
     }
 }
 
-/// Writes a sequence, whose parameters have these values; its results. Floats are results as their bits.
+/// Whether a result of a sequence is a float whose NaN has been made the one that GPUs give.
+pub(super) fn makes_canonical(sequence: &Sequence, result: usize) -> bool {
+    sequence.results.get(result).is_some_and(|&result| sequence.definition(result).op == Op::Canonical)
+}
+
+/// The bits of a float of 32 bits, of which every NaN is the one that GPUs give.
+pub(super) fn canonical(text: &mut Text, bits: Value) -> Value {
+    let float = text.convert("bitcast", bits, Type::Single);
+    let nan = text.compare("uno", float, float);
+    text.select(nan, Value::constant(Type::Word, CANONICAL_NAN), bits)
+}
+
+/// An operand. If it is `raw`, it may have any bits where it stands for the NaN of GPUs: arithmetic takes it as it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input {
+    pub value: Value,
+    pub raw: bool,
+}
+
+/// Writes a sequence, whose parameters have these values; its results. Floats are results as their bits, and `raw` are
+/// those that may be so.
 pub(super) fn write(
     text: &mut Text,
     declared: &mut Declared,
     sequence: &Sequence,
-    inputs: &[Value],
+    inputs: &[Input],
+    raw: &[bool],
 ) -> Vec<Value> {
     let needed = sequence.needed();
+    let is_raw = |index: usize| raw.get(index).is_some_and(|&raw| raw) && makes_canonical(sequence, index);
+    // Whoever takes such an operand's bits takes those of the one NaN.
+    let inputs: Vec<(Value, Value)> = (0u32..)
+        .zip(inputs)
+        .map(|(number, input)| {
+            let is_it = |of: &gangway_simt::Value| sequence.definition(*of).op == Op::Parameter(number);
+            let takes = |definition: &Definition| {
+                definition.op != Op::AsNumber && definition.operands().iter().any(is_it)
+            };
+            let bits = sequence.definitions.iter().any(takes) || sequence.results.iter().any(is_it);
+            let value = if input.raw && bits { canonical(text, input.value) } else { input.value };
+            (input.value, value)
+        })
+        .collect();
     let mut writer = Writer { text, declared };
     let mut values: Vec<Value> = Vec::with_capacity(sequence.definitions.len());
     for (value, definition) in sequence.values() {
         let ty = of(definition.ty.element);
         values.push(match definition.op {
             _ if !needed[value.index()] => Value::constant(Type::Bit, 0),
-            Op::Parameter(number) => inputs[number as usize],
+            Op::Parameter(number) => inputs[number as usize].1,
+            Op::AsNumber if let Op::Parameter(number) = sequence.definition(definition.operands()[0]).op => {
+                writer.text.convert("bitcast", inputs[number as usize].0, ty)
+            }
             Op::Constant(bits) => match definition.ty.element {
                 element if element.is_float() => {
                     let bits = Value::constant(of(element.integer()), bits);
@@ -82,15 +120,18 @@ pub(super) fn write(
             }
         });
     }
-    let result = |result: &gangway_simt::Value| {
-        let value = values[result.index()];
+    let result = |(index, result): (usize, &gangway_simt::Value)| {
+        let value = match is_raw(index) {
+            true => values[sequence.definition(*result).operands()[0].index()],
+            false => values[result.index()],
+        };
         match value.ty {
             Type::Single => writer.text.convert("bitcast", value, Type::Word),
             Type::Double => writer.text.convert("bitcast", value, Type::Wide),
             _ => value,
         }
     };
-    sequence.results.iter().map(result).collect()
+    sequence.results.iter().enumerate().map(result).collect()
 }
 
 struct Writer<'a> {
@@ -409,9 +450,10 @@ mod tests {
                 let bits = text.load(of(element.integer()), at);
                 let ty = of(element);
                 let float = matches!(ty, Type::Single | Type::Double);
-                inputs.push(if float { text.convert("bitcast", bits, ty) } else { bits });
+                let value = if float { text.convert("bitcast", bits, ty) } else { bits };
+                inputs.push(Input { value, raw: false });
             }
-            let results = write(&mut text, &mut declared, &sequence, &inputs);
+            let results = write(&mut text, &mut declared, &sequence, &inputs, &[]);
             let result = match results[0].ty {
                 Type::Wide => results[0],
                 _ => text.convert("zext", results[0], Type::Wide),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::fmt::Write;
 
+use gangway_simt::Scalar;
+
 /// What a value is. Pointers are integers until they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
@@ -40,6 +42,24 @@ impl Type {
             Type::Word | Type::Single => 32,
             Type::Wide | Type::Double | Type::Pointer => 64,
         }
+    }
+}
+
+/// What a slot holds.
+pub(super) const fn of(ty: Scalar) -> Type {
+    match ty {
+        Scalar::Predicate => Type::Bit,
+        ty if ty.is_wide() => Type::Wide,
+        _ => Type::Word,
+    }
+}
+
+/// What the place of a slot holds. A float that goes round in a loop stays where floats are computed.
+pub(super) fn held(ty: Scalar) -> Type {
+    match (ty.is_float(), ty.bits()) {
+        (true, 32) => Type::Single,
+        (true, 64) => Type::Double,
+        _ => of(ty),
     }
 }
 
@@ -122,8 +142,8 @@ pub(super) struct Text {
     labels: u32,
     /// The operation that is being written, and one more.
     line: u32,
-    /// The debug location of a line is the metadata with this number, and the line's more.
-    locations: u32,
+    /// The debug location of a line is the metadata with this number, and the line's more; none where nothing has one.
+    locations: Option<u32>,
 }
 
 /// Adds an instruction that gives a value of a type.
@@ -144,7 +164,20 @@ impl Text {
     /// `locations` is where the numbers of debug locations begin.
     #[must_use]
     pub fn new(locations: u32) -> Self {
-        Text { locations, ..Text::default() }
+        Text { locations: Some(locations), ..Text::default() }
+    }
+
+    #[must_use]
+    pub fn without_lines() -> Self {
+        Text::default()
+    }
+
+    /// Ends an instruction.
+    fn end(&mut self) {
+        let _ = match self.locations {
+            Some(locations) => writeln!(self.text, ", !dbg !{}", locations + self.line),
+            None => writeln!(self.text),
+        };
     }
 
     /// What follows belongs to an operation, or to none.
@@ -152,15 +185,23 @@ impl Text {
         self.line = operation.map_or(0, |operation| operation + 1);
     }
 
+    /// The operation that is being written.
+    #[must_use]
+    pub const fn operation(&self) -> Option<u32> {
+        self.line.checked_sub(1)
+    }
+
     pub fn make(&mut self, ty: Type, instruction: fmt::Arguments<'_>) -> Value {
         let value = Value { ty, name: Name::Made(self.values) };
         self.values += 1;
-        let _ = writeln!(self.text, "  {value} = {instruction}, !dbg !{}", self.locations + self.line);
+        let _ = write!(self.text, "  {value} = {instruction}");
+        self.end();
         value
     }
 
     pub fn act(&mut self, instruction: fmt::Arguments<'_>) {
-        let _ = writeln!(self.text, "  {instruction}, !dbg !{}", self.locations + self.line);
+        let _ = write!(self.text, "  {instruction}");
+        self.end();
     }
 
     #[must_use]
@@ -185,6 +226,11 @@ impl Text {
     /// Branches to where one goes seldom, if a condition holds.
     pub fn seldom(&mut self, condition: Value, yes: Label, no: Label) {
         act!(self, "br i1 {condition}, label {yes}, label {no}, !prof !0");
+    }
+
+    /// Branches to where one goes nearly always, if a condition holds.
+    pub fn likely(&mut self, condition: Value, yes: Label, no: Label) {
+        act!(self, "br i1 {condition}, label {yes}, label {no}, !prof !6");
     }
 
     pub fn binary(&mut self, operation: &str, a: Value, b: Value) -> Value {

@@ -1,0 +1,673 @@
+//! Loops whose turns can be counted before, without the checks of what goes through memory in equal steps.
+//!
+//! Before such a loop it is found out how often it goes round for sure, and where accesses begin and end in that
+//! time. If all are in memory that is accessed here, a copy of the loop does these turns without looking, so that LLVM
+//! may do several at once. What is left, one turn at least, is the loop's as it is written. A turn that is not done by
+//! the copy is not even begun by it: so all that concerns the loop's end is there once.
+//!
+//! A copy does at most [`CHUNK`] turns before it looks at the fuel.
+
+use gangway_simt::{
+    Access, Address, Algebra, Base, Compute, End, Half, IntOrder, Kind, Operation, Operator, Place, Read,
+    Scalar, Source, Space, Write,
+};
+use rustc_hash::FxHashMap;
+
+use gangway_device_memory::{FIRST, WINDOWS};
+
+use super::lane::{Lane, Reached};
+use super::text::{Label, Text, Type, Value, act, make, of};
+use crate::analysis::loops::Innermost;
+use crate::analysis::unit::Unit;
+
+/// So many turns at once.
+const CHUNK: u64 = 1 << 16;
+/// Fewer are not worth to look at them.
+const LEAST: u64 = 4;
+/// No step of an address is larger: sums of a chunk's stay within 64 bits.
+const MOST_STEP: u64 = 1 << 40;
+
+/// A value that changes by so much each turn: all 32 bits, or all 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    first: Value,
+    step: Value,
+}
+
+impl Line {
+    fn fixed(value: Value) -> Self {
+        Line { first: value, step: Value::constant(value.ty, 0) }
+    }
+
+    fn is_fixed(self) -> bool {
+        self.step.bits() == Some(0)
+    }
+}
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    Line(Line),
+    /// It holds where these are in this order.
+    Test(Test),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Test {
+    order: IntOrder,
+    a: Line,
+    b: Line,
+}
+
+pub(super) type State = FxHashMap<u32, Known>;
+
+/// What has to hold for all turns, and what is done then.
+#[derive(Default)]
+pub(super) struct Plan {
+    /// The loop goes on where these hold.
+    tests: Vec<Test>,
+    /// Values of 32 bits that are widened, signed or not: they must not go beyond what their type holds.
+    widened: Vec<(Line, bool)>,
+    accesses: Vec<Planned>,
+}
+
+pub(super) struct Planned {
+    operation: u32,
+    line: Line,
+    offset: i64,
+    bytes: u64,
+}
+
+fn inverse(order: IntOrder) -> IntOrder {
+    use IntOrder as O;
+    match order {
+        O::Equal => O::NotEqual,
+        O::NotEqual => O::Equal,
+        O::LessSigned => O::GreaterEqualSigned,
+        O::LessEqualSigned => O::GreaterSigned,
+        O::GreaterSigned => O::LessEqualSigned,
+        O::GreaterEqualSigned => O::LessSigned,
+        O::LessUnsigned => O::GreaterEqualUnsigned,
+        O::LessEqualUnsigned => O::GreaterUnsigned,
+        O::GreaterUnsigned => O::LessEqualUnsigned,
+        O::GreaterEqualUnsigned => O::LessUnsigned,
+    }
+}
+
+/// The order of the same values the other way round.
+fn mirrored(order: IntOrder) -> IntOrder {
+    use IntOrder as O;
+    match order {
+        O::Equal | O::NotEqual => order,
+        O::LessSigned => O::GreaterSigned,
+        O::LessEqualSigned => O::GreaterEqualSigned,
+        O::GreaterSigned => O::LessSigned,
+        O::GreaterEqualSigned => O::LessEqualSigned,
+        O::LessUnsigned => O::GreaterUnsigned,
+        O::LessEqualUnsigned => O::GreaterEqualUnsigned,
+        O::GreaterUnsigned => O::LessUnsigned,
+        O::GreaterEqualUnsigned => O::LessEqualUnsigned,
+    }
+}
+
+const fn whole(ty: Scalar) -> bool {
+    matches!(ty.bits(), 32 | 64) && !matches!(ty, Scalar::Predicate)
+}
+
+/// Who writes a region with loops.
+pub(super) trait Counted<'a> {
+    fn lane(&mut self) -> &mut Lane<'a>;
+
+    /// A loop, by its number.
+    fn inner(&self, index: usize) -> &'a Innermost;
+
+    /// Where a block begins, and where a loop is entered.
+    fn begin_of(&self, block: u32) -> Label;
+    fn before(&self, index: usize) -> Label;
+
+    /// Writes what a block does.
+    fn write(&mut self, block: u32);
+
+    fn code<'b>(&'b mut self) -> &'b mut Text
+    where
+        'a: 'b,
+    {
+        &mut self.lane().text
+    }
+
+    fn of(&mut self) -> &'a Unit<'a> {
+        self.lane().unit
+    }
+
+    /// Writes what is before a loop: the copy, if there is one.
+    fn counted(&mut self, index: usize) {
+        let inner = self.inner(index);
+        self.code().at(None);
+        let (before, head) = (self.before(index), self.begin_of(inner.head));
+        self.code().begin(before);
+        match self.plan(inner) {
+            Some(plan) => self.copy(index, inner, plan),
+            None => self.code().jump(head),
+        }
+    }
+
+    /// What is known of a loop; none if nobody knows how often it goes round.
+    fn plan(&mut self, inner: &Innermost) -> Option<Plan> {
+        let unit = self.of();
+        let mut plan = Plan::default();
+        let mut states: FxHashMap<u32, State> = FxHashMap::default();
+        let start = self.start(inner);
+        for &number in &inner.blocks {
+            let mut state = if number == inner.head {
+                start.clone()
+            } else {
+                joined(
+                    inner,
+                    number,
+                    |from| unit.code.blocks[from as usize].end.leads(|to| to == number),
+                    &states,
+                )
+            };
+            let block = &unit.code.blocks[number as usize];
+            for index in block.operations.clone() {
+                self.pass(index, &mut state, &mut plan);
+            }
+            if let End::Call { operation, .. } = block.end {
+                self.pass(operation, &mut state, &mut plan);
+            }
+            if let End::Branch(guard, yes, no) = block.end {
+                let [stays, other] = [yes, no].map(|to| stays(inner, number, to));
+                if !(stays && other) {
+                    let Some(&Known::Test(test)) = state.get(&guard.slot) else { return None };
+                    // The loop goes on where the guard holds, or where it does not.
+                    let order = if guard.negated == stays { inverse(test.order) } else { test.order };
+                    plan.tests.push(Test { order, ..test });
+                }
+            }
+            states.insert(number, state);
+        }
+        Some(plan)
+    }
+
+    /// What is known where a turn begins: what the loop does not write, and what it adds the same to each time.
+    fn start(&mut self, inner: &Innermost) -> State {
+        let unit = self.of();
+        let mut written: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
+        let mut all = Vec::new();
+        for &number in &inner.blocks {
+            for (index, _) in unit.code.blocks[number as usize].each_operation() {
+                unit.operation(index).each_slot(&mut |slot, write| {
+                    all.push(slot);
+                    if write {
+                        written.entry(slot).or_default().push((number, index));
+                    }
+                });
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        let mut state = State::default();
+        for slot in all {
+            if !whole(unit.code.slots[slot as usize]) {
+                continue;
+            }
+            let step = match written.get(&slot).map(Vec::as_slice) {
+                None => Some(Value::constant(of(unit.code.slots[slot as usize]), 0)),
+                Some(&[(number, index)]) if inner.always.contains(&number) => {
+                    self.step(unit.operation(index), slot, |slot| !written.contains_key(&slot))
+                }
+                Some(_) => None,
+            };
+            if let Some(step) = step {
+                let first = self.lane().slot(slot);
+                state.insert(slot, Known::Line(Line { first, step }));
+            }
+        }
+        state
+    }
+
+    /// What an operation adds to a slot each time.
+    fn step(&mut self, operation: &Operation, slot: u32, is_fixed: impl Fn(u32) -> bool) -> Option<Value> {
+        let Operation { guard: None, kind: Kind::Compute(compute) } = operation else { return None };
+        let Algebra { operator, ty } = compute.algebra?;
+        let [a, b] = &compute.sources[..] else { return None };
+        let bits = self.lane().ty(slot).bits();
+        let written = compute.results[0].slot == Some(slot) && compute.results[0].ty.bits() == bits;
+        if !written || ty.bits() != bits || a.ty.bits() != bits || b.ty.bits() != bits {
+            return None;
+        }
+        let own = |read: &Read| read.source == Source::Slot(slot);
+        let (by, negative) = match operator {
+            Operator::Add if own(a) => (b, false),
+            Operator::Add if own(b) => (a, false),
+            Operator::Subtract if own(a) => (b, true),
+            _ => return None,
+        };
+        let value = match by.source {
+            Source::Constant(bits) => Value::constant(of(ty), bits),
+            Source::Slot(other) if is_fixed(other) && self.lane().ty(other).bits() == bits => {
+                self.lane().slot(other)
+            }
+            _ => return None,
+        };
+        if !negative {
+            return Some(value);
+        }
+        Some(match value.bits() {
+            Some(bits) => Value::constant(value.ty, bits.wrapping_neg()),
+            None => self.code().binary("sub", Value::constant(value.ty, 0), value),
+        })
+    }
+
+    /// Goes past an operation.
+    fn pass(&mut self, index: u32, state: &mut State, plan: &mut Plan) {
+        let unit = self.of();
+        let operation = unit.operation(index);
+        let mut found: Vec<(u32, Known)> = Vec::new();
+        match &operation.kind {
+            Kind::Compute(compute) => found = self.computed(compute, state, plan),
+            Kind::Move { sources, results } => {
+                for (read, &result) in sources.iter().zip(results) {
+                    if let (Some(line), Some(slot)) = (self.line(*read, state), self.takes(result, read.ty)) {
+                        found.push((slot, Known::Line(line)));
+                    }
+                }
+            }
+            Kind::Load { access, address, results } => {
+                if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) {
+                    self.access(index, *access, address, state, plan);
+                }
+            }
+            Kind::Store { access, address, .. } => self.access(index, *access, address, state, plan),
+            _ => {}
+        }
+        operation.each_slot(&mut |slot, write| {
+            if write {
+                state.remove(&slot);
+            }
+        });
+        if operation.guard.is_none() {
+            state.extend(found);
+        }
+    }
+
+    /// The slot that a value is written to as it is.
+    fn takes(&mut self, result: Write, ty: Scalar) -> Option<u32> {
+        result.slot.filter(|&slot| result.ty.bits() == ty.bits() && self.lane().ty(slot).bits() == ty.bits())
+    }
+
+    fn line(&mut self, read: Read, state: &State) -> Option<Line> {
+        if !whole(read.ty) {
+            return None;
+        }
+        match read.source {
+            Source::Constant(bits) => Some(Line::fixed(Value::constant(of(read.ty), bits))),
+            Source::Slot(slot) => match state.get(&slot) {
+                Some(&Known::Line(line)) if line.first.ty == of(read.ty) => Some(line),
+                _ => None,
+            },
+            Source::Special(_) => Some(Line::fixed(self.lane().value(read.source, read.ty))),
+            Source::Address(Place::Symbol(_) | Place::Local(_) | Place::Function(_), _) => {
+                Some(Line::fixed(self.lane().value(read.source, read.ty)))
+            }
+            Source::Address(..) | Source::Not(_) => None,
+        }
+    }
+
+    fn computed(&mut self, compute: &Compute, state: &State, plan: &mut Plan) -> Vec<(u32, Known)> {
+        self.try_computed(compute, state, plan).unwrap_or_default()
+    }
+
+    fn try_computed(
+        &mut self,
+        compute: &Compute,
+        state: &State,
+        plan: &mut Plan,
+    ) -> Option<Vec<(u32, Known)>> {
+        let Algebra { operator, ty } = compute.algebra?;
+        if !whole(ty) {
+            return None;
+        }
+        let lines: Vec<Line> = match operator {
+            // The amount of a shift has a type of its own.
+            Operator::ShiftLeft => vec![self.line(compute.sources[0], state)?],
+            _ => compute.sources.iter().map(|&read| self.line(read, state)).collect::<Option<_>>()?,
+        };
+        if let Operator::Compare(order) = operator {
+            let &[a, b] = &lines[..] else { return None };
+            let orders = [order, inverse(order)];
+            let results = compute.results.iter().zip(orders);
+            let known = |order| Known::Test(Test { order, a, b });
+            return Some(results.filter_map(|(result, order)| Some((result.slot?, known(order)))).collect());
+        }
+        let line_of = |index: usize| lines.get(index).copied();
+        let result = match operator {
+            Operator::Add => self.sum("add", line_of(0)?, line_of(1)?)?,
+            Operator::Subtract => self.sum("sub", line_of(0)?, line_of(1)?)?,
+            Operator::Sum => {
+                let two = self.sum("add", line_of(0)?, line_of(1)?)?;
+                self.sum("add", two, line_of(2)?)?
+            }
+            Operator::Multiply(Half::Low) => self.product(line_of(0)?, line_of(1)?)?,
+            Operator::MultiplyAdd(Half::Low) => {
+                let product = self.product(line_of(0)?, line_of(1)?)?;
+                self.sum("add", product, line_of(2)?)?
+            }
+            Operator::Multiply(Half::Both) | Operator::MultiplyAdd(Half::Both) => {
+                let [a, b] = [line_of(0)?, line_of(1)?].map(|line| self.widen(line, ty.is_signed(), plan));
+                let product = self.product(a?, b?)?;
+                match line_of(2) {
+                    Some(line) => self.sum("add", product, line)?,
+                    None => product,
+                }
+            }
+            Operator::ShiftLeft => {
+                let by =
+                    compute.sources[1].source.constant().filter(|&by| (0..ty.bits().into()).contains(&by))?;
+                let line = line_of(0)?;
+                let factor = Value::constant(line.first.ty, 1 << by);
+                self.product(line, Line::fixed(factor))?
+            }
+            Operator::Convert { to, exact: true } if to.bits() == ty.bits() => line_of(0)?,
+            Operator::Convert { to, exact: true } if to.bits() == 64 => {
+                self.widen(line_of(0)?, ty.is_signed(), plan)?
+            }
+            Operator::Convert { to, exact: true } if to.bits() == 32 => {
+                let line = line_of(0)?;
+                Line { first: self.narrow(line.first), step: self.narrow(line.step) }
+            }
+            _ => return None,
+        };
+        let &[write] = &compute.results[..] else { return None };
+        let slot = write.slot.filter(|&slot| {
+            write.ty.bits() == self.lane().ty(slot).bits() && super::text::of(write.ty) == result.first.ty
+        })?;
+        Some(vec![(slot, Known::Line(result))])
+    }
+
+    fn narrow(&mut self, value: Value) -> Value {
+        match value.bits() {
+            Some(bits) => Value::word(bits as u32),
+            None => self.code().convert("trunc", value, Type::Word),
+        }
+    }
+
+    fn binary(&mut self, name: &str, a: Value, b: Value) -> Value {
+        let known = match (name, a.bits(), b.bits()) {
+            ("mul", Some(a), Some(b)) => Some(a.wrapping_mul(b)),
+            ("add", Some(a), Some(b)) => Some(a.wrapping_add(b)),
+            ("sub", Some(a), Some(b)) => Some(a.wrapping_sub(b)),
+            ("mul", Some(0), _) | ("mul", _, Some(0)) => Some(0),
+            ("mul", _, Some(1)) | ("add" | "sub", _, Some(0)) => return a,
+            ("mul", Some(1), _) | ("add", Some(0), _) => return b,
+            _ => None,
+        };
+        match known {
+            Some(bits) => Value::constant(a.ty, bits),
+            None => self.code().binary(name, a, b),
+        }
+    }
+
+    fn sum(&mut self, name: &str, a: Line, b: Line) -> Option<Line> {
+        if a.first.ty != b.first.ty {
+            return None;
+        }
+        Some(Line { first: self.binary(name, a.first, b.first), step: self.binary(name, a.step, b.step) })
+    }
+
+    fn product(&mut self, a: Line, b: Line) -> Option<Line> {
+        let (line, by) = match (a.is_fixed(), b.is_fixed()) {
+            (_, true) => (a, b.first),
+            (true, _) => (b, a.first),
+            _ => return None,
+        };
+        if line.first.ty != by.ty {
+            return None;
+        }
+        Some(Line { first: self.binary("mul", line.first, by), step: self.binary("mul", line.step, by) })
+    }
+
+    /// 64 bits of 32.
+    fn widen(&mut self, line: Line, signed: bool, plan: &mut Plan) -> Option<Line> {
+        if line.first.ty != Type::Word {
+            return None;
+        }
+        if !line.is_fixed() {
+            plan.widened.push((line, signed));
+        }
+        Some(Line { first: self.extended(line.first, signed), step: self.extended(line.step, true) })
+    }
+
+    fn extended(&mut self, value: Value, signed: bool) -> Value {
+        match value.bits() {
+            Some(bits) if signed => Value::wide(bits as i32 as i64 as u64),
+            Some(bits) => Value::wide(bits),
+            None if value.ty.is_wide() => value,
+            None => self.code().convert(if signed { "sext" } else { "zext" }, value, Type::Wide),
+        }
+    }
+
+    /// Notes an access whose address goes on in equal steps.
+    fn access(&mut self, operation: u32, access: Access, address: &Address, state: &State, plan: &mut Plan) {
+        let (Base::Slot(slot), Space::Generic | Space::Global | Space::Constant) =
+            (address.base, access.space)
+        else {
+            return;
+        };
+        let Some(&Known::Line(line)) = state.get(&slot) else { return };
+        if line.first.ty == Type::Wide {
+            let (offset, bytes) = (address.offset, u64::from(access.size()));
+            plan.accesses.push(Planned { operation, line, offset, bytes });
+        }
+    }
+
+    /// How many turns a test holds for, from the first on; at least.
+    fn turns(&mut self, test: Test) -> Option<Value> {
+        use IntOrder as O;
+        let Test { mut order, mut a, mut b } = test;
+        if a.first.ty != b.first.ty {
+            return None;
+        }
+        if a.is_fixed() && b.is_fixed() {
+            let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
+            return Some(self.code().select(holds, Value::wide(CHUNK), Value::wide(0)));
+        }
+        if a.is_fixed() {
+            (order, a, b) = (mirrored(order), b, a);
+        }
+        if !b.is_fixed() {
+            return None;
+        }
+        let step = match a.first.ty {
+            Type::Word => i64::from(a.step.bits()? as i32),
+            _ => a.step.bits()? as i64,
+        };
+        let (up, by) = (step > 0, step.unsigned_abs());
+        let signed =
+            matches!(order, O::LessSigned | O::LessEqualSigned | O::GreaterSigned | O::GreaterEqualSigned);
+        let (from, to) = if up { (a.first, b.first) } else { (b.first, a.first) };
+        let (distance, holds, last) = match order {
+            O::NotEqual => {
+                let distance = self.code().binary("sub", to, from);
+                let distance = self.extended(distance, false);
+                (distance, self.code().compare("ne", distance, Value::wide(0)), false)
+            }
+            O::LessSigned | O::LessUnsigned | O::LessEqualSigned | O::LessEqualUnsigned if up => {
+                let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
+                let [from, to] = [from, to].map(|value| self.extended(value, signed));
+                let last = matches!(order, O::LessEqualSigned | O::LessEqualUnsigned);
+                (self.code().binary("sub", to, from), holds, last)
+            }
+            O::GreaterSigned | O::GreaterUnsigned | O::GreaterEqualSigned | O::GreaterEqualUnsigned
+                if !up =>
+            {
+                let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
+                let [from, to] = [from, to].map(|value| self.extended(value, signed));
+                let last = matches!(order, O::GreaterEqualSigned | O::GreaterEqualUnsigned);
+                (self.code().binary("sub", to, from), holds, last)
+            }
+            _ => return None,
+        };
+        let distance = if last { distance } else { self.code().binary("sub", distance, Value::wide(1)) };
+        let whole = self.code().binary("udiv", distance, Value::wide(by));
+        let count = self.code().binary("add", whole, Value::wide(1));
+        Some(self.code().select(holds, count, Value::wide(0)))
+    }
+
+    /// Whether an access is in memory that is accessed here, the first time and the last.
+    fn fits(&mut self, planned: &Planned, last: Value, holds: Value) -> Value {
+        let Planned { line, offset, bytes, .. } = *planned;
+        let first = self.binary("add", line.first, Value::wide(offset as u64));
+        let mut all = vec![holds];
+        let mut ends = vec![first];
+        if !line.is_fixed() {
+            let span = self.binary("mul", line.step, last);
+            ends.push(self.binary("add", first, span));
+        }
+        for end in ends {
+            let distance = self.code().binary("sub", end, Value::wide(FIRST));
+            all.push(self.code().compare("ule", distance, Value::wide(WINDOWS - FIRST - bytes)));
+        }
+        let wide = self.binary("add", line.step, Value::wide(MOST_STEP));
+        all.push(self.code().compare("ult", wide, Value::wide(2 * MOST_STEP)));
+        let bits = self.code().binary("or", first, line.step);
+        let low = self.code().binary("and", bits, Value::wide(bytes - 1));
+        all.push(self.code().compare("eq", low, Value::wide(0)));
+        self.all(all)
+    }
+
+    fn all(&mut self, conditions: Vec<Value>) -> Value {
+        let mut conditions = conditions.into_iter();
+        let first = conditions.next().unwrap_or(Value::constant(Type::Bit, 1));
+        conditions.fold(first, |all, other| self.code().binary("and", all, other))
+    }
+
+    /// Writes the copy.
+    fn copy(&mut self, index: usize, inner: &Innermost, plan: Plan) {
+        let head = self.begin_of(inner.head);
+        let mut count = Value::wide(CHUNK);
+        for test in &plan.tests {
+            let Some(turns) = self.turns(*test) else { return self.code().jump(head) };
+            self.lane().declared.insert("declare i64 @llvm.umin.i64(i64, i64)".to_owned());
+            let text = self.code();
+            count = make!(text, Type::Wide, "call i64 @llvm.umin.i64(i64 {count}, i64 {turns})");
+        }
+        let mut holds = self.code().compare("uge", count, Value::wide(LEAST));
+        let last = self.code().binary("sub", count, Value::wide(1));
+        for &(line, signed) in &plan.widened {
+            let first = self.extended(line.first, signed);
+            let step = self.extended(line.step, true);
+            let span = self.binary("mul", step, last);
+            let mut end = self.binary("add", first, span);
+            if signed {
+                end = self.code().binary("add", end, Value::wide(1 << 31));
+            }
+            let within = self.code().compare("ult", end, Value::wide(1 << 32));
+            holds = self.code().binary("and", holds, within);
+        }
+        for planned in &plan.accesses {
+            holds = self.fits(planned, last, holds);
+        }
+        let (begin, done, again) = (self.code().label(), self.code().label(), self.code().label());
+        self.code().branch(holds, begin, head);
+        self.code().begin(begin);
+        let mut bases: FxHashMap<u32, Value> = FxHashMap::default();
+        let mut made: Vec<(Value, Value)> = Vec::new();
+        for planned in &plan.accesses {
+            let first = planned.line.first;
+            let base = made.iter().find(|&&(other, _)| other == first).map(|&(_, base)| base);
+            let base = base.unwrap_or_else(|| {
+                let base = self.code().convert("inttoptr", first, Type::Pointer);
+                made.push((first, base));
+                base
+            });
+            bases.insert(planned.operation, base);
+        }
+        let place = turn(index);
+        act!(self.lane().text, "store i64 0, ptr {place}");
+        let labels: FxHashMap<u32, Label> =
+            inner.blocks.iter().map(|&block| (block, self.lane().text.label())).collect();
+        let next = self.code().label();
+        let first = labels[&inner.head];
+        self.code().jump(first);
+        for &number in &inner.blocks {
+            self.code().at(None);
+            self.code().begin(labels[&number]);
+            if number == inner.head {
+                let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
+                for planned in &plan.accesses {
+                    let distance = self.binary("mul", turn, planned.line.step);
+                    let reached =
+                        Reached { base: bases[&planned.operation], distance, offset: planned.offset };
+                    self.lane().known.insert(planned.operation, reached);
+                }
+            }
+            self.write(number);
+            let to = |to: u32| if to == inner.head { next } else { labels[&to] };
+            match self.of().code.blocks[number as usize].end {
+                End::Branch(guard, yes, no) => match [yes, no].map(|to| stays(inner, number, to)) {
+                    [true, true] => {
+                        let holds = self.lane().guard(guard);
+                        self.code().branch(holds, to(yes), to(no));
+                    }
+                    [true, false] => self.code().jump(to(yes)),
+                    _ => self.code().jump(to(no)),
+                },
+                End::Jump(only) | End::Call { next: only, .. } => self.code().jump(to(only)),
+                _ => unreachable!("no block of a region ends in another way: {number}"),
+            }
+        }
+        self.lane().known.clear();
+        self.code().at(None);
+        self.code().begin(next);
+        let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
+        let turn = self.code().binary("add", turn, Value::wide(1));
+        act!(self.lane().text, "store i64 {turn}, ptr {place}");
+        let over = self.code().compare("eq", turn, count);
+        self.code().branch(over, done, first);
+        self.code().begin(done);
+        let operations = &self.of().code.blocks[inner.head as usize].operations;
+        let start = (!operations.is_empty()).then_some(operations.start);
+        self.code().at(start);
+        let cost = self.of().fuel.step(inner.head);
+        let cost = self.binary("mul", count, Value::wide(cost as u64));
+        self.lane().spend(cost, again);
+        self.code().at(None);
+        self.code().begin(again);
+        let more = self.code().compare("eq", count, Value::wide(CHUNK));
+        let before = self.before(index);
+        self.code().branch(more, before, head);
+    }
+}
+
+/// Whether the loop goes on where a block goes to another one.
+fn stays(inner: &Innermost, from: u32, to: u32) -> bool {
+    inner.blocks.contains(&to) && (to != inner.head || from == inner.latch)
+}
+
+/// What is known at a block's beginning: what all ways to it agree in.
+fn joined(
+    inner: &Innermost,
+    number: u32,
+    leads: impl Fn(u32) -> bool,
+    states: &FxHashMap<u32, State>,
+) -> State {
+    let mut ways = inner.blocks.iter().filter(|&&from| from < number && leads(from));
+    let Some(first) = ways.next() else { return State::default() };
+    let mut state = states.get(first).cloned().unwrap_or_default();
+    for way in ways {
+        let other = states.get(way);
+        state.retain(|slot, known| other.is_some_and(|other| other.get(slot) == Some(known)));
+    }
+    state
+}
+
+/// Where the number of a loop's turn is.
+pub(super) fn turn(index: usize) -> String {
+    format!("%turn{index}")
+}
+
+/// The loop that is entered where a block goes to another one, or somebody from outside.
+pub(super) fn entered(loops: &[Innermost], from: Option<u32>, to: u32) -> Option<usize> {
+    loops.iter().position(|inner| inner.head == to && from.is_none_or(|from| !inner.blocks.contains(&from)))
+}
