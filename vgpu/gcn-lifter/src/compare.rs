@@ -3,8 +3,7 @@
 use gangway_gcn::{Encoding, Row};
 
 use crate::node::Value;
-use crate::state::State;
-use crate::vector::Sources;
+use crate::state::{Sources, State};
 
 /// By the opcode's low bits: less, equal, greater, unordered.
 const FLOATS: [[&str; 2]; 16] = [

@@ -2,8 +2,7 @@
 
 use crate::node::{Op, Type, Value};
 use crate::scalar::{carry_of, position};
-use crate::state::State;
-use crate::vector::Sources;
+use crate::state::{Sources, State};
 
 /// A result, and a bit for a mask.
 pub type Computed = Option<(Value, Option<Value>)>;
@@ -54,6 +53,16 @@ fn carrying(s: &mut State, name: &str, bit: Option<Value>, [a, b, c]: [Value; 3]
             let sum = s.f.plain_wide("add.s64", &[product, c]);
             (sum, Some(s.f.test("setp.lt.u64", &[sum, c])))
         }
+        "v_mad_i64_i32" => {
+            let product = s.f.plain_wide("mul.wide.s32", &[a, b]);
+            let sum = s.f.plain_wide("add.s64", &[product, c]);
+            // Overflown: both have a sign that the sum has not.
+            let one = s.f.plain_wide("xor.b64", &[product, sum]);
+            let other = s.f.plain_wide("xor.b64", &[c, sum]);
+            let both = s.f.plain_wide("and.b64", &[one, other]);
+            let zero = s.f.wide(0);
+            (sum, Some(s.f.test("setp.lt.s64", &[both, zero])))
+        }
         _ => return None,
     })
 }
@@ -61,7 +70,7 @@ fn carrying(s: &mut State, name: &str, bit: Option<Value>, [a, b, c]: [Value; 3]
 /// Those that PTX has as they are.
 fn simple(s: &mut State, name: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
     let (ptx, args): (&'static str, &[Value]) = match name {
-        "v_mov_b32" => return Some(a),
+        "v_mov_b32" | "v_mov_b64" => return Some(a),
         "v_add_u32" => ("add.u32", &[a, b]),
         "v_sub_u32" | "v_sub_i32" => ("sub.u32", &[a, b]),
         "v_add_i32" => ("add.u32", &[a, b]),

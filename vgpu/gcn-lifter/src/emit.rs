@@ -216,7 +216,11 @@ impl Writer<'_> {
                 let ty = name.rsplit('.').next().unwrap_or_default();
                 for index in 0..node.args.len() {
                     // How far is shifted, and where a field is, are words.
-                    let ty = if index > 0 && (name.starts_with("sh") || name.starts_with("bf")) { "u32" } else { ty };
+                    let ty = if index > 0 && (name.starts_with("sh") || name.starts_with("bf")) {
+                        "u32"
+                    } else {
+                        ty
+                    };
                     let _ = write!(line, ", {}", arg(index, ty));
                 }
                 line.push(';');
@@ -270,7 +274,7 @@ impl Writer<'_> {
     /// The same instruction with denormals as the kernel has them.
     fn flushing(&self, name: &str) -> String {
         let is_moved = name.starts_with("cvt.") && !name.contains("f32");
-        if !self.flush || !name.contains("f32") || is_moved {
+        if !self.flush || !name.contains("f32") || name.contains("ftz") || is_moved {
             return name.to_owned();
         }
         let is_type = |part: &str| part.len() > 1 && part[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -381,13 +385,7 @@ impl Writer<'_> {
     }
 
     /// An address that says where it is: as a rule in global memory in all lanes.
-    fn flat(
-        &mut self,
-        at: &str,
-        half: u32,
-        guard: &str,
-        with: &mut dyn FnMut(&mut Self, &str, &str, &str),
-    ) {
+    fn flat(&mut self, at: &str, half: u32, guard: &str, with: &mut dyn FnMut(&mut Self, &str, &str, &str)) {
         let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
         let [window, any, group, own, global] = [(); 5].map(|()| self.temporary(Type::Bit));
         let (slow, done) = (self.label(), self.label());

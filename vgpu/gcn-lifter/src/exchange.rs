@@ -141,7 +141,8 @@ pub fn dpp(s: &mut State, operand: &Operand, dpp: &Dpp) -> Result<Value> {
     };
     let mut only = if dpp.bound { s.f.bit(true) } else { valid };
     if dpp.rows != 15 || dpp.banks != 15 {
-        let enabled = (0..64u64).filter(|lane| dpp.rows >> (lane / 16) & dpp.banks >> (lane % 16 / 4) & 1 != 0);
+        let enabled =
+            (0..64u64).filter(|lane| dpp.rows >> (lane / 16) & dpp.banks >> (lane % 16 / 4) & 1 != 0);
         let mask = enabled.fold(0, |mask, lane| mask | 1 << lane);
         let mask = s.f.wide(mask);
         let enabled = s.f.lane_bit(mask);

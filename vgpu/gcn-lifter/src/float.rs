@@ -2,8 +2,7 @@
 
 use crate::compute::Computed;
 use crate::node::{Op, Type, Value};
-use crate::state::State;
-use crate::vector::Sources;
+use crate::state::{Sources, State};
 
 pub fn lift(s: &mut State, name: &str, sources: &Sources) -> Computed {
     let none = s.f.word(0);
@@ -17,6 +16,7 @@ pub fn lift(s: &mut State, name: &str, sources: &Sources) -> Computed {
     }
     let (base, ty) = name.strip_prefix("v_")?.rsplit_once('_')?;
     let value = match ty {
+        "f32" | "f64" if base == "ldexp" => Some(scaled(s, ty == "f64", args[0], args[1])),
         "f32" => single(s, base, args),
         "f64" => double(s, base, args),
         _ => None,
@@ -41,10 +41,10 @@ fn single(s: &mut State, base: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
         "sqrt" => ("sqrt.rn.f32", &[a]),
         "exp" => ("ex2.approx.f32", &[a]),
         "log" => ("lg2.approx.f32", &[a]),
-        // A product that is rounded, where denormals do not count.
-        "mac" | "mad" | "madmk" | "madak" if s.descriptor.rsrc1.denorm_mode_32() == 0 => {
-            let product = s.f.plain("mul.rn.f32", &[a, b]);
-            return Some(s.f.plain("add.rn.f32", &[product, c]));
+        // The product is rounded, and denormals never count.
+        "mac" | "mad" | "madmk" | "madak" => {
+            let product = s.f.plain("mul.rn.ftz.f32", &[a, b]);
+            return Some(s.f.plain("add.rn.ftz.f32", &[product, c]));
         }
         "rsq" => {
             let wide = s.f.plain_wide("cvt.f64.f32", &[a]);
@@ -82,6 +82,37 @@ fn double(s: &mut State, base: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
         _ => return None,
     };
     Some(s.f.plain_wide(ptx, args))
+}
+
+/// A number times a power of two, rounded once: no step but the last one makes a denormal of what is none.
+fn scaled(s: &mut State, wide: bool, number: Value, by: Value) -> Value {
+    let (most, least, down, fraction) = if wide { (1023, -1022, -969, 52) } else { (127, -126, -102, 23) };
+    let word = |s: &mut State, value: i32| s.f.word(value.cast_unsigned());
+    let [most, least, down, zero] = [most, least, down, 0].map(|value| word(s, value));
+    let (mut number, mut by) = (number, by);
+    for _ in 0..2 {
+        let (large, small) = (s.f.test("setp.gt.s32", &[by, most]), s.f.test("setp.lt.s32", &[by, least]));
+        let step = s.f.select(small, down, zero);
+        let step = s.f.select(large, most, step);
+        number = times(s, wide, number, step, most, fraction);
+        by = s.f.plain("sub.u32", &[by, step]);
+    }
+    let by = s.f.plain("min.s32", &[by, most]);
+    let by = s.f.plain("max.s32", &[by, least]);
+    times(s, wide, number, by, most, fraction)
+}
+
+/// A number times a power of two that is a normal number; `bias` is that of exponents.
+fn times(s: &mut State, wide: bool, number: Value, by: Value, bias: Value, fraction: u32) -> Value {
+    let exponent = s.f.plain("add.u32", &[by, bias]);
+    let fraction = s.f.word(fraction);
+    if wide {
+        let exponent = s.f.plain_wide("cvt.u64.u32", &[exponent]);
+        let power = s.f.plain_wide("shl.b64", &[exponent, fraction]);
+        return s.f.plain_wide("mul.rn.f64", &[number, power]);
+    }
+    let power = s.f.plain("shl.b32", &[exponent, fraction]);
+    s.f.plain("mul.rn.f32", &[number, power])
 }
 
 /// The steps of a division, which are a quotient together: that of the last step's sources, which is correctly rounded.

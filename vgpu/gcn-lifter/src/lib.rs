@@ -93,7 +93,7 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     let full = kernel.shape.full();
     let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full)?;
     let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
-    let mut s = State::new(kernel.descriptor, &blocks);
+    let mut s = State::new(&blocks);
     frame(&mut s, &blocks, &entries);
     start::begin(&mut s, kernel, &entries);
     // Blocks whose values others need come first, but where there is a loop.
@@ -118,7 +118,9 @@ fn frame(s: &mut State, blocks: &[graph::Block], entries: &[usize]) {
         let unknown = s.f.bit(false);
         match *exit {
             graph::Exit::Jump(to) => End::Jump(to + 1),
-            graph::Exit::Branch(_, yes, no) | graph::Exit::Exec(yes, no) => End::Branch(unknown, yes + 1, no + 1),
+            graph::Exit::Branch(_, yes, no)
+            | graph::Exit::Exec(yes, no)
+            | graph::Exit::Goto(_, _, yes, no) => End::Branch(unknown, yes + 1, no + 1),
             graph::Exit::Stop | graph::Exit::Trap => End::Stop,
         }
     };
@@ -192,6 +194,10 @@ fn finish(s: &mut State, number: usize, exit: &graph::Exit) {
         graph::Exit::Exec(..) => {
             let (exec, all) = (s.exec(), s.f.wide(u64::MAX));
             s.f.test("setp.eq.b64", &[exec, all])
+        }
+        graph::Exit::Goto(pair, target, ..) => {
+            let (pair, target) = (s.goes.take().unwrap_or_else(|| s.pair(*pair)), s.f.wide(*target));
+            s.f.test("setp.eq.b64", &[pair, target])
         }
         graph::Exit::Trap => {
             s.f.make(Op::Trap, &[], Type::Nothing);

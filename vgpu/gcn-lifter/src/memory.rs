@@ -5,9 +5,9 @@ use gangway_gcn::table::row::CACHE_ONLY;
 use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Encoding, Instruction, Operand};
 
+use crate::exchange;
 use crate::node::{Access, Op, Space, Type, Update, Value};
 use crate::state::{Result, State, Variable, unknown};
-use crate::exchange;
 
 /// What is done to memory.
 #[derive(Clone, Copy)]
@@ -40,7 +40,10 @@ struct Place {
 fn named(name: &'static str) -> Option<Transfer> {
     let plain = |kind, bits| Transfer { kind, bits, signed: false, half: None };
     if let Some(name) = name.strip_prefix("atomic_") {
-        return Some(plain(Kind::Update(global(name)?), if name.ends_with("_x2") || name.ends_with("_f64") { 64 } else { 32 }));
+        return Some(plain(
+            Kind::Update(global(name)?),
+            if name.ends_with("_x2") || name.ends_with("_f64") { 64 } else { 32 },
+        ));
     }
     let (kind, rest) = match (name.strip_prefix("load_"), name.strip_prefix("store_")) {
         (Some(rest), _) => (Kind::Load, rest),
@@ -157,7 +160,9 @@ pub fn flat(s: &mut State, instruction: &Instruction) -> Result {
     let Form::Flat(form) = &instruction.form else { return unknown("a form") };
     let name = instruction.row.name;
     let transfer = name.split_once('_').and_then(|(_, name)| named(name));
-    let Some(transfer) = transfer.filter(|_| !form.lds && !name.contains("_lds_")) else { return unknown(name) };
+    let Some(transfer) = transfer.filter(|_| !form.lds && !name.contains("_lds_")) else {
+        return unknown(name);
+    };
     let place = flat_place(s, instruction, form)?;
     access(s, transfer, place, form.data, form.to.first().copied(), form.cache.glc)
 }
@@ -224,7 +229,7 @@ pub fn lds(s: &mut State, instruction: &Instruction) -> Result {
     }
     let Some(mut transfer) = local(rest) else { return unknown(name) };
     // Nothing is said here of whether the old value is wanted but by the register.
-    let returns = form.to.first().is_some();
+    let returns = !form.to.is_empty();
     let place = Place { space: Space::Group, address, offset: form.offset.into(), strong: false };
     if let Kind::Update("cas.b32" | "cas.b64") = transfer.kind {
         // What is compared stands first, in a register of its own.
@@ -431,7 +436,12 @@ fn store_words(s: &mut State, bits: u32, place: Place, first: Variable) {
         let wide = bits - at >= 64;
         let register = first + (at / 32) as Variable;
         let value = if wide { s.pair_on(register) } else { s.get_on(register) };
-        store(s, if wide { 64 } else { 32 }, Place { offset: place.offset + (at / 8) as i32, ..place }, value);
+        store(
+            s,
+            if wide { 64 } else { 32 },
+            Place { offset: place.offset + (at / 8) as i32, ..place },
+            value,
+        );
         at += if wide { 64 } else { 32 };
     }
 }

@@ -14,7 +14,8 @@ pub fn lift(s: &mut State, instruction: &Instruction, pc: u64) -> Result {
     let Form::Scalar(form) = &instruction.form else { return unknown("a form") };
     let row = instruction.row;
     match row.name {
-        "s_nop" | "s_wakeup" | "s_setprio" | "s_icache_inv" | "s_incperflevel" | "s_decperflevel" | "s_trap" => {
+        "s_nop" | "s_wakeup" | "s_setprio" | "s_icache_inv" | "s_incperflevel" | "s_decperflevel"
+        | "s_trap" => {
             return Ok(());
         }
         "s_barrier" => {
@@ -30,6 +31,14 @@ pub fn lift(s: &mut State, instruction: &Instruction, pc: u64) -> Result {
             return Ok(());
         }
         "s_getpc_b64" => {
+            let next = s.f.wide(pc + u64::from(instruction.size));
+            s.write_scalar(instruction, next);
+            return Ok(());
+        }
+        "s_swappc_b64" => {
+            if let Some(Operand::Scalar { first, .. }) = form.from.first() {
+                s.goes = Some(s.pair(*first));
+            }
             let next = s.f.wide(pc + u64::from(instruction.size));
             s.write_scalar(instruction, next);
             return Ok(());
@@ -59,7 +68,8 @@ fn sources(s: &mut State, instruction: &Instruction, form: &Scalar) -> Result<[V
     let mut found = [none; 2];
     for (index, (slot, operand)) in row.from.iter().zip(form.from.iter()).enumerate().take(2) {
         let mut value = s.source(row, slot, operand)?;
-        if matches!(slot, Slot::Immediate(Immediate::Signed)) && !row.name.ends_with("_u32")
+        if matches!(slot, Slot::Immediate(Immediate::Signed))
+            && !row.name.ends_with("_u32")
             && let Some(constant) = s.f.as_constant(value)
         {
             value = s.f.word(i32::from((constant as u16).cast_signed()).cast_unsigned());

@@ -102,7 +102,8 @@ fn part(f: &mut Function, op: Op, wide: Value) -> Option<Value> {
         Op::Select => match (f.as_constant(f.arg(wide, 1)), f.as_constant(f.arg(wide, 2))) {
             (Some(yes), Some(no)) => {
                 let shift = if is_low { 0 } else { 32 };
-                let (bit, yes, no) = (f.arg(wide, 0), f.word((yes >> shift) as u32), f.word((no >> shift) as u32));
+                let (bit, yes, no) =
+                    (f.arg(wide, 0), f.word((yes >> shift) as u32), f.word((no >> shift) as u32));
                 Some(f.select(bit, yes, no))
             }
             _ => None,
@@ -242,7 +243,10 @@ fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Opti
         ("or.b32" | "or.b64" | "xor.b32" | "xor.b64" | "add.u32" | "add.s64", &[_, Some(0)]) => {
             return Some(args[0]);
         }
-        ("shl.b32" | "shl.b64" | "shr.u32" | "shr.u64" | "shr.s32" | "shr.s64" | "sub.u32", &[_, Some(0)]) => {
+        (
+            "shl.b32" | "shl.b64" | "shr.u32" | "shr.u64" | "shr.s32" | "shr.s64" | "sub.u32",
+            &[_, Some(0)],
+        ) => {
             return Some(args[0]);
         }
         ("or.b64", &[Some(u64::MAX), _] | &[_, Some(u64::MAX)]) => return Some(f.wide(u64::MAX)),

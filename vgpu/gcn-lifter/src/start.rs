@@ -155,7 +155,11 @@ fn items(s: &mut State, kernel: &Kernel<'_>, extent: [Value; 3], index: Value) {
         [index, zero, zero]
     } else {
         let row = s.f.plain("div.u32", &[index, width]);
-        [s.f.plain("rem.u32", &[index, width]), s.f.plain("rem.u32", &[row, height]), s.f.plain("div.u32", &[row, height])]
+        [
+            s.f.plain("rem.u32", &[index, width]),
+            s.f.plain("rem.u32", &[row, height]),
+            s.f.plain("div.u32", &[row, height]),
+        ]
     };
     if !kernel.gpu.unified_registers() {
         for (number, place) in item.into_iter().enumerate() {

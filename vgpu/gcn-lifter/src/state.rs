@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use gangway_code_object::Descriptor;
 use gangway_gcn::operand::{Float, Special, scalar};
 use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Instruction, Operand, Row};
@@ -26,9 +25,15 @@ pub fn unknown<T>(what: impl Into<String>) -> Result<T> {
     Err(what.into())
 }
 
+/// What an instruction of the vector unit computes with.
+pub struct Sources {
+    pub values: Vec<Value>,
+    /// The lane's bit of a mask that is read.
+    pub bit: Option<Value>,
+}
+
 pub struct State {
     pub f: Function,
-    pub descriptor: Descriptor,
     /// What each block has written; block 0 is what comes before the code.
     written: Vec<HashMap<Variable, Value>>,
     /// Phis whose arguments are missing.
@@ -38,6 +43,8 @@ pub struct State {
     pub full: bool,
     /// Where they are not: the lane's bit.
     pub on: Option<Value>,
+    /// Of a call: where it goes. Its own register may be written by then.
+    pub goes: Option<Value>,
     /// Of an exchange of lanes: the lanes that get something.
     pub only: Option<Value>,
     /// The last words of the descriptor of private memory, if there is one.
@@ -45,15 +52,15 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(descriptor: Descriptor, blocks: &[graph::Block]) -> Self {
+    pub fn new(blocks: &[graph::Block]) -> Self {
         Self {
             f: Function::new(simplify),
-            descriptor,
             written: vec![HashMap::new(); blocks.len() + 1],
             open: Vec::new(),
             block: 0,
             full: true,
             on: None,
+            goes: None,
             only: None,
             private: None,
         }

@@ -1,21 +1,14 @@
 //! Vector instructions: their operands, and where results go. What they compute is in `compute` and `float`.
 
 use gangway_gcn::instruction::{Form, Packed, Part, Scale, Shape, Unused, Vector};
+use gangway_gcn::operand::scalar;
 use gangway_gcn::table::Slot;
 use gangway_gcn::table::row::{READS_DESTINATION, READS_VCC, WRITES_EXEC};
 use gangway_gcn::{Instruction, Operand};
-use gangway_gcn::operand::scalar;
 
 use crate::node::{Op, Type, Value};
-use crate::state::{Result, State, bits, unknown};
+use crate::state::{Result, Sources, State, bits, unknown};
 use crate::{compare, compute, exchange, float};
-
-/// What an instruction of the vector unit computes with.
-pub struct Sources {
-    pub values: Vec<Value>,
-    /// The lane's bit of a mask that is read.
-    pub bit: Option<Value>,
-}
 
 pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
     let Form::Vector(form) = &instruction.form else { return unknown("a form") };
@@ -224,7 +217,10 @@ fn packed_pair(s: &mut State, instruction: &Instruction, form: &Vector, packed: 
     };
     let mut wide = Vec::new();
     for (slot, operand) in row.from.iter().zip(form.from.iter()) {
-        wide.push((s.source(row, slot, operand)?, !matches!(operand, Operand::Scalar { .. } | Operand::Vector { .. })));
+        wide.push((
+            s.source(row, slot, operand)?,
+            !matches!(operand, Operand::Scalar { .. } | Operand::Vector { .. }),
+        ));
     }
     let mut halves = Vec::new();
     for element in 0..2u8 {

@@ -1,8 +1,6 @@
 //! Where an access leads to, and whether it may.
 
-use gangway_device_memory::{
-    LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, is_device_address, range,
-};
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, is_device_address, range};
 use gangway_interpreter::FaultKind;
 use gangway_simt::Space as Named;
 

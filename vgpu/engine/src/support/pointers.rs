@@ -86,7 +86,8 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
                 return None;
             } else {
                 let range = range();
-                let inside = |address: u64| address.wrapping_sub(range.first) <= range.windows - range.first - size;
+                let inside =
+                    |address: u64| address.wrapping_sub(range.first) <= range.windows - range.first - size;
                 let fine = |&address: &u64| {
                     address.is_multiple_of(size) && (inside(address) || warp.windows.cover(address, size))
                 };

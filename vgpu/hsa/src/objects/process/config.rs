@@ -146,7 +146,12 @@ mod tests {
             ("GANGWAY_VGPU_ENGINE", "compiler"),
         ]);
         assert_eq!((config.processor, config.memory, config.devices), (Gpu::Gfx906, 512 << 20, 3));
-        assert!(config.check_memory && config.unified && config.execution == Execution::Compiled && warnings.is_empty());
+        assert!(
+            config.check_memory
+                && config.unified
+                && config.execution == Execution::Compiled
+                && warnings.is_empty()
+        );
     }
 
     #[test]

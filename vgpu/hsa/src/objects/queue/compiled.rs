@@ -117,13 +117,7 @@ fn item(dispatch: &Dispatch, group: [u32; 3], index: u32) -> [u32; 3] {
     [index % x, index / x % y, index / x / y]
 }
 
-fn kind(
-    dispatch: &Dispatch,
-    code: &Code,
-    found: &gangway_engine::Fault,
-    half: u32,
-    number: u8,
-) -> FaultKind {
+fn kind(dispatch: &Dispatch, code: &Code, found: &gangway_engine::Fault, half: u32, number: u8) -> FaultKind {
     let facts = &found.facts;
     let is_private = facts.instruction.as_deref().is_some_and(|name| name.contains(".local"));
     match (found.reason, facts.access, facts.own_access) {

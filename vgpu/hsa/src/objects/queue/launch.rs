@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch};
 use gangway_trace::Shape;
 
-use super::{Queue, compiled};
 use super::memory::Device;
 use super::scratch::Private;
 use super::workers::Job;
+use super::{Queue, compiled};
 use crate::abi::Status;
 use crate::abi::packet::Packet;
 use crate::objects::agent::{self, Agent};
