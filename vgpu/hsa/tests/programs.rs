@@ -144,7 +144,7 @@ fn main() {
             let test = move || {
                 let mut program = Command::new(&program);
                 program.env("KERNELS", &folder).env("GANGWAY_VGPU_MEMORY", "64M");
-                program.env("GANGWAY_VGPU_ENGINE", "compiler");
+                program.env("GANGWAY_VGPU_ENGINE", "compiler").env("GANGWAY_VGPU_CHECK", "memory");
                 run(&mut program, &library, "gfx90a");
                 Ok(())
             };

@@ -8,7 +8,7 @@ pub mod region;
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
-use gangway_engine::{CodeCache, Engine, Execution, Options};
+use gangway_engine::{Checks, CodeCache, Engine, Execution, Options};
 
 use crate::abi::handle::Kind;
 use crate::abi::{Handle, Result, Status};
@@ -113,6 +113,7 @@ impl Agent {
             Engine::new(Options {
                 device: self.device().unwrap_or_default(),
                 workers: self.config.workers as usize,
+                checks: Checks { memory: self.config.check_memory, ..Checks::NONE },
                 execution: Execution::CompiledOnly,
                 unaligned: true,
                 cache: Some(Arc::new(CodeCache::new())),
