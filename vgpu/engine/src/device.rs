@@ -22,6 +22,8 @@ pub(crate) struct Device {
     pub init: bool,
     /// Which generators make code.
     pub tier: Tier,
+    /// Whether loads and stores need not be at a multiple of their size.
+    pub unaligned: bool,
     space: Result<&'static Space, Error>,
     /// Bytes of the heap of kernels, which is there from the first use of it.
     heap_size: AtomicU64,
@@ -51,6 +53,7 @@ impl Device {
             watch,
             init: false,
             tier: Tier::default(),
+            unaligned: false,
             space: Space::get(),
             heap_size: AtomicU64::new(heap_size),
             heap: OnceLock::new(),
@@ -67,6 +70,12 @@ impl Device {
     #[must_use]
     pub fn with_tier(self, tier: Tier) -> Self {
         Device { tier, ..self }
+    }
+
+    /// With accesses wherever they are.
+    #[must_use]
+    pub fn with_unaligned(self, unaligned: bool) -> Self {
+        Device { unaligned, ..self }
     }
 
     /// The host may have written what it can.

@@ -32,6 +32,8 @@ pub struct Options {
     pub execution: Execution,
     /// Which generators make code.
     pub tier: Tier,
+    /// Whether loads and stores need not be at a multiple of their size, as on AMD's GPUs.
+    pub unaligned: bool,
     /// Where compiled code is kept for others who load the same module, if anywhere.
     pub cache: Option<Arc<CodeCache>>,
     /// Bytes of local memory per thread; see also [`Engine::set_stack`].
@@ -50,6 +52,7 @@ impl Default for Options {
             listeners: Listeners::default(),
             execution: Execution::default(),
             tier: Tier::default(),
+            unaligned: false,
             cache: None,
             stack: 1 << 12,
             heap: 0,
@@ -129,7 +132,8 @@ impl Engine {
         let checks = options.checks;
         let watch = checks.race || checks.map;
         let device = Device::new(options.device, checks.memory || watch, watch, options.heap);
-        let device = Arc::new(device.with_init(checks.init).with_tier(options.tier));
+        let device = device.with_init(checks.init).with_tier(options.tier).with_unaligned(options.unaligned);
+        let device = Arc::new(device);
         let races = checks.race.then(|| gangway_races::Device::new(gangway_device_memory::BASE));
         let host = races.as_ref().map(Host::new);
         let accesses = checks.map.then(Accesses::new).flatten().map(Arc::new);

@@ -50,6 +50,8 @@ pub struct Facts {
     pub what: String,
     /// The access, if it was one to global memory that was refused.
     pub access: Option<Access>,
+    /// The same of an access to shared or local memory, whose addresses count from its beginning.
+    pub own_access: Option<Access>,
     /// What the access's address is near to: `4 bytes after the 64-byte allocation at ...`.
     pub near: Option<String>,
     /// Another sentence about it.
@@ -64,6 +66,9 @@ pub struct Facts {
     pub source: Option<(String, u32, u32)>,
     /// `block (0, 0, 0), thread (1, 0, 0)`
     pub threads: Option<String>,
+    /// The block, and the thread where it is known.
+    pub block: Option<[u32; 3]>,
+    pub thread: Option<[u32; 3]>,
 }
 
 /// An access to global memory that was refused.
@@ -154,6 +159,8 @@ impl Fault {
         if let FaultKind::OutOfBounds { address, size, write } = kind {
             match (place.shared_accessed(), device.describe_access(*address, *size)) {
                 (Some(bytes), _) => {
+                    let (address, size, write) = (*address, *size as u64, *write);
+                    facts.own_access = Some(Access { address, size, write, foreign: false });
                     facts.remark = Some(format!(
                         "{address:#x} is an offset into shared memory, of which a block has {bytes} bytes"
                     ));
@@ -172,6 +179,11 @@ impl Fault {
         // Line 0 is the compiler's word for an instruction that no line has asked for.
         facts.source = place.source.clone().filter(|(_, line, _)| *line != 0);
         facts.threads = place.block.map(|block| told_threads(block, place.threads));
+        facts.block = place.block;
+        facts.thread = match place.threads {
+            Threads::One(thread) => Some(thread),
+            Threads::Unknown | Threads::Among(..) => None,
+        };
         Box::new(Fault { reason: reason(kind), report: facts.report(Cow::Borrowed), facts })
     }
 }

@@ -114,6 +114,14 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
+    /// Whether a launch is right, as far as its packet says it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, memory: &dyn Memory) -> Result<(), FaultKind> {
+        self.descriptor(memory).map(|_| ())
+    }
+
     /// The kernel's descriptor, when all sizes are right.
     pub(crate) fn descriptor(&self, memory: &dyn Memory) -> Result<Descriptor, FaultKind> {
         let fail = |what: String| Err(FaultKind::Launch(what));

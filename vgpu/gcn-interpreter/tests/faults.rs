@@ -1,5 +1,7 @@
 //! Kernels that fail: what is wrong, and where.
 
+#[path = "support/interpreted.rs"]
+mod interpreted;
 mod support;
 
 use std::time::Duration;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use gangway_code_object::CodeObject;
 use gangway_commands::Folder;
 use gangway_gcn::Gpu;
-use gangway_gcn_interpreter::{Fault, FaultKind, Lane};
+use gangway_gcn_interpreter::{Fault, FaultKind, Flat, Lane};
 use support::{Device, Size};
 
 const SOURCE: &str = r#"
@@ -39,13 +41,11 @@ fn run(kernel: &str) -> Option<(Ended, Vec<u8>)> {
     folder.write("faults.c", SOURCE);
     let image = support::compile(Gpu::Gfx90a, "-O1", &folder.join("faults.c"), &[]).unwrap();
     let object = CodeObject::read(&image).unwrap();
-    let mut device = Device::new(Gpu::Gfx90a, &object);
-    if kernel == "endless" {
-        device.limit = Duration::from_millis(100);
-    }
+    let device = Device::new(Gpu::Gfx90a, Flat::new(), &object);
+    let limit = if kernel == "endless" { Duration::from_millis(100) } else { interpreted::LIMIT };
     let memory = device.buffer(&[0; 400]);
     let size = Size { grid: [140, 1, 1], group: [70, 1, 1], shared: 0, private: 4096 };
-    let ended = device.run(&object, kernel, size, &[memory]);
+    let ended = interpreted::run(&device, &object, kernel, size, &[memory], limit);
     Some((ended, device.read(memory, 400)))
 }
 

@@ -1,5 +1,7 @@
 //! Single instructions with the values of AMD's description: `instructions.txt`.
 
+#[path = "support/interpreted.rs"]
+mod interpreted;
 mod support;
 
 use std::fmt::Write as _;
@@ -7,6 +9,7 @@ use std::fmt::Write as _;
 use gangway_code_object::CodeObject;
 use gangway_commands::Folder;
 use gangway_gcn::Gpu;
+use gangway_gcn_interpreter::Flat;
 use support::{Device, Size};
 
 /// A line of the file.
@@ -91,7 +94,7 @@ fn run(gpu: Gpu) {
     folder.write("cases.s", source(gpu, &cases));
     let image = support::compile(gpu, "-O0", &folder.join("cases.s"), &[]).unwrap();
     let object = CodeObject::read(&image).unwrap();
-    let device = Device::new(gpu, &object);
+    let device = Device::new(gpu, Flat::new(), &object);
     let mut wrong = String::new();
     for (number, case) in cases.iter().enumerate() {
         let mut words = case.from.clone();
@@ -100,7 +103,8 @@ fn run(gpu: Gpu) {
         let bytes: Vec<u8> = (0..64).flat_map(|_| &words).flat_map(|word| word.to_le_bytes()).collect();
         let (from, to) = (device.buffer(&bytes), device.buffer(&[0; 16 * 64]));
         let size = Size { grid: [64, 1, 1], group: [64, 1, 1], shared: 0, private: 0 };
-        let ended = device.run(&object, &format!("t{number}"), size, &[from, to]);
+        let ended =
+            interpreted::run(&device, &object, &format!("t{number}"), size, &[from, to], interpreted::LIMIT);
         let found: Vec<u32> =
             device.read(to, 16).as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
         let ended = ended.map_err(|fault| fault.to_string());

@@ -3,23 +3,22 @@
 
 #[path = "support/generator.rs"]
 mod generator;
+#[path = "support/host.rs"]
+mod host;
+#[path = "support/interpreted.rs"]
+mod interpreted;
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use gangway_code_object::CodeObject;
 use gangway_commands::Folder;
 use gangway_gcn::Gpu;
+use gangway_gcn_interpreter::Flat;
+use host::Run;
 use libtest_mimic::{Arguments, Trial};
-use support::{Device, Size};
-
-/// As `run.h` has it.
-const NUMBERS: usize = 4096;
-const ITEMS: usize = 160;
-const GROUP: u16 = 80;
-const WORDS: usize = 512;
+use support::Device;
 
 const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
@@ -31,7 +30,7 @@ fn main() {
     for program in PROGRAMS.iter().copied().map(str::to_owned).chain(own) {
         for gpu in Gpu::ALL {
             for level in LEVELS {
-                let source = sources().join(&program);
+                let source = host::sources().join(&program);
                 let trial =
                     Trial::test(format!("{program}/{gpu}{level}"), move || Ok(compare(gpu, level, &source)?));
                 trials.push(trial.with_ignored_flag(ignored));
@@ -56,7 +55,7 @@ const SEEDS: u64 = 40;
 fn random(seed: u64) -> Result<(), String> {
     let folder = Folder::new();
     let source = folder.join("random.c");
-    let header = fs::read_to_string(sources().join("run.h")).map_err(|error| error.to_string())?;
+    let header = fs::read_to_string(host::sources().join("run.h")).map_err(|error| error.to_string())?;
     folder.write("run.h", header);
     folder.write("random.c", generator::program(seed));
     let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
@@ -70,91 +69,11 @@ fn random(seed: u64) -> Result<(), String> {
 
 /// Runs a program here and there.
 fn compare(gpu: Gpu, level: &str, source: &Path) -> Result<(), String> {
-    let numbers = numbers(NUMBERS, 0x1234_5678_9abc_def1);
-    let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let image = support::compile(gpu, level, source, &[])?;
     let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
-    let device = Device::new(gpu, &object);
-    let (from, to) = (device.buffer(&numbers), device.buffer(&vec![0; 8 * WORDS * ITEMS]));
-    let size = Size { grid: [ITEMS as u32, 1, 1], group: [GROUP, 1, 1], shared: 0, private: 4096 };
-    device.run(&object, "k", size, &[from, to]).map_err(|fault| fault.to_string())?;
-    let found = words(&device.read(to, 8 * WORDS * ITEMS));
-    let expected = on_the_host(source, &numbers)?;
-    let wrong: Vec<usize> = (0..found.len()).filter(|at| found[*at] != expected[*at]).collect();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    let shown = wrong.iter().take(12).map(|at| {
-        let (item, word) = (at / WORDS, at % WORDS);
-        format!("item {item}, word {word}: {:#x}, the host {:#x}", found[*at], expected[*at])
-    });
-    Err(format!("{} results differ:\n{}", wrong.len(), shown.collect::<Vec<_>>().join("\n")))
-}
-
-fn on_the_host(source: &Path, numbers: &[u8]) -> Result<Vec<u64>, String> {
-    let folder = Folder::new();
-    let [program, from, to] = ["host", "numbers", "results"].map(|name| folder.join(name));
-    fs::write(&from, numbers).map_err(|error| error.to_string())?;
-    let (source, output) = (source.display().to_string(), program.display().to_string());
-    support::clang(&["-O1", "-w", "-fwrapv", "-ffp-contract=off", &source, "-o", &output, "-lm"])?;
-    let status = Command::new(&program).arg(&from).arg(&to).status().map_err(|error| error.to_string())?;
-    if !status.success() {
-        return Err(format!("the host's program: {status}"));
-    }
-    Ok(words(&fs::read(&to).map_err(|error| error.to_string())?))
-}
-
-fn words(bytes: &[u8]) -> Vec<u64> {
-    bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
-}
-
-/// Where sources of kernels are.
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
-}
-
-/// Numbers that are random, and those at which something changes.
-fn numbers(count: usize, mut seed: u64) -> Vec<u64> {
-    const EDGES: [u64; 28] = [
-        0,
-        1,
-        2,
-        u64::MAX,
-        u64::MAX - 1,
-        1 << 63,
-        (1 << 63) - 1,
-        1 << 31,
-        (1 << 31) - 1,
-        1 << 32,
-        u32::MAX as u64,
-        0x8000_0001,
-        0xffff_ffff_8000_0000,
-        0x7f80_0000_7f80_0000,
-        0x7ff0_0000_0000_0000,
-        0xfff0_0000_0000_0000,
-        0x7ff8_0000_0000_0000,
-        0x3ff0_0000_3f80_0000,
-        0x4330_0000_4b00_0000,
-        0x0000_0000_0000_0001,
-        0x000f_ffff_007f_ffff,
-        0x0010_0000_0080_0000,
-        0x7fef_ffff_7f7f_ffff,
-        0xbff0_0000_bf80_0000,
-        0x8000_0000_8000_0000,
-        0x7bff_7c00_3c00_0400,
-        0x8000_8001_fc00_7e00,
-        0x5555_5555_aaaa_aaaa,
-    ];
-    (0..count)
-        .map(|number| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            match number % 4 {
-                0 => EDGES[(seed % EDGES.len() as u64) as usize],
-                1 => seed >> (seed & 63),
-                _ => seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-            }
-        })
-        .collect()
+    let device = Device::new(gpu, Flat::new(), &object);
+    let run = Run::new(&device);
+    interpreted::run(&device, &object, "k", run.size(), &run.arguments(), interpreted::LIMIT)
+        .map_err(|fault| fault.to_string())?;
+    run.compare(&device, source)
 }

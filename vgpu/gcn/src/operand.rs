@@ -145,6 +145,12 @@ impl std::ops::Deref for Operands {
     }
 }
 
+impl Default for Operands {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl PartialEq for Operands {
     fn eq(&self, other: &Self) -> bool {
         **self == **other

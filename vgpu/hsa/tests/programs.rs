@@ -137,6 +137,19 @@ fn main() {
             let name = if processors.len() > 1 { format!("{name}::{processor}") } else { name.clone() };
             trials.push(Trial::test(name, test).with_ignored_flag(ignored));
         }
+        // The same with kernels that are compiled, as far as they can be.
+        if launches {
+            let library = library.clone();
+            let folder = kernels.clone().unwrap_or_default();
+            let test = move || {
+                let mut program = Command::new(&program);
+                program.env("KERNELS", &folder).env("GANGWAY_VGPU_MEMORY", "64M");
+                program.env("GANGWAY_VGPU_ENGINE", "compiler").env("GANGWAY_VGPU_CHECK", "memory");
+                run(&mut program, &library, "gfx90a");
+                Ok(())
+            };
+            trials.push(Trial::test(format!("{name}::compiled"), test).with_ignored_flag(ignored));
+        }
     }
     let accelerator = gangway_compilers::accelerator_of(Maker::Amd);
     if let Err(why) = &accelerator {

@@ -17,16 +17,16 @@ pub struct Range {
     /// Its length in bytes.
     pub size: u64,
     /// What is reserved begins here...
-    pub(crate) first: u64,
+    pub first: u64,
     /// ...and ends here.
     pub(crate) end: u64,
     /// From here on the range has no memory.
-    pub(crate) windows: u64,
+    pub windows: u64,
     /// Whether there are [`shadow`](crate::shadow)s below it, and a mirror for constants behind it.
     pub(crate) is_full: bool,
 }
 
-/// The range of NVIDIA's GPUs, which is taken where none is chosen. Generated code has its beginning as a constant.
+/// The range of NVIDIA's GPUs, which is taken where none is chosen.
 pub const NVIDIA: Range =
     Range { base: BASE, size: SIZE, first: FIRST, end: END, windows: WINDOWS, is_full: true };
 
@@ -56,7 +56,7 @@ impl Range {
 
 static IS_AMDS: AtomicBool = AtomicBool::new(false);
 
-/// The range of this library's devices.
+/// The range of this library's devices. Generated code has its bounds as constants.
 #[inline]
 #[must_use]
 pub fn range() -> &'static Range {

@@ -198,8 +198,9 @@ extern "C" fn take_fault(context: Handle, receive: ReceiveFault, argument: *mut 
     }
     // Of another context of the device, if kernels of both have failed.
     let Some(facts) = faults::take(context.device.number() as u32) else { return false };
-    let Facts { kernel, what, access, near, remark, stack_full, function, instruction, source, threads } =
-        &facts;
+    let Facts {
+        kernel, what, access, near, remark, stack_full, function, instruction, source, threads, ..
+    } = &facts;
     let none = gangway_engine::Access { address: 0, size: 0, write: false, foreign: false };
     let gangway_engine::Access { address, size, write, foreign } = access.unwrap_or(none);
     let [near, remark, function, instruction, threads] =

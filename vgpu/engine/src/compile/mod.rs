@@ -33,9 +33,10 @@ fn generator(flavour: Flavour) -> &'static dyn Generator {
     }
 }
 
-/// What of the processor and the generator code depends on, for the key of a cache.
+/// What of the processor, the generator and the device's addresses code depends on, for the key of a cache.
 pub(crate) fn processor(flavour: Flavour) -> Result<String, Refused> {
-    generator(flavour).processor()
+    let processor = generator(flavour).processor()?;
+    Ok(format!("{processor}, memory from {:#x}", gangway_device_memory::range().base))
 }
 
 /// Makes machine code of a function.

@@ -13,7 +13,7 @@ use gangway_simt::{
 };
 use rustc_hash::FxHashMap;
 
-use gangway_device_memory::{FIRST, WINDOWS};
+use gangway_device_memory::range;
 
 use super::lane::{Lane, Reached};
 use super::text::{Label, Text, Type, Value, act, make, of};
@@ -525,8 +525,12 @@ pub(super) trait Counted<'a> {
             ends.push(self.binary("add", first, span));
         }
         for end in ends {
-            let distance = self.code().binary("sub", end, Value::wide(FIRST));
-            all.push(self.code().compare("ule", distance, Value::wide(WINDOWS - FIRST - bytes)));
+            let distance = self.code().binary("sub", end, Value::wide(range().first));
+            all.push(self.code().compare(
+                "ule",
+                distance,
+                Value::wide(range().windows - range().first - bytes),
+            ));
         }
         let wide = self.binary("add", line.step, Value::wide(MOST_STEP));
         all.push(self.code().compare("ult", wide, Value::wide(2 * MOST_STEP)));

@@ -1,7 +1,7 @@
 //! Loads and stores of a lane. An address is checked, and a helper does the access where it is not in memory that
 //! is accessed here: it finds out where that is, or what the fault is.
 
-use gangway_device_memory::{FIRST, WINDOWS};
+use gangway_device_memory::range;
 use gangway_simt::{Access, Address, Base, Kind, Place, Scalar, Source};
 
 use rustc_hash::FxHashMap;
@@ -60,8 +60,8 @@ impl Lane<'_> {
         let (wrong, place) = match In::of(access.space) {
             In::Generic | In::Global => {
                 // What is not aligned has low bits, which are the highest of the rotated distance.
-                let distance = text.binary("sub", address, Value::wide(FIRST));
-                let most = WINDOWS - FIRST - bytes;
+                let distance = text.binary("sub", address, Value::wide(range().first));
+                let most = range().windows - range().first - bytes;
                 let shift = bytes.trailing_zeros();
                 let turned = if shift == 0 {
                     distance

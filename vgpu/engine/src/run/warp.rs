@@ -159,6 +159,10 @@ impl Host for WarpHost {
         self.program().module()
     }
 
+    fn is_unaligned(&self) -> bool {
+        self.program().device().unaligned
+    }
+
     fn signature(&self, function: usize) -> Option<u64> {
         self.program().functions().signature(function)
     }

@@ -3,7 +3,7 @@
 use super::helper::{fault, run, spin};
 use super::lanes::{each_lane, lanes, narrow, narrow_mut};
 use super::own;
-use super::place::{Access, Space, place};
+use super::place::{Access, Space, loose_place};
 use super::pointers::{Pointers, pointers};
 use super::rows::last_lane;
 use super::watch;
@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
             }
             let mut last = None;
             for lane in lanes(mask) {
-                let from = match place(warp, lane, access, warp.addresses[lane], false) {
+                let from = match loose_place(warp, lane, access, warp.addresses[lane], false) {
                     Ok(from) => from,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
@@ -70,9 +70,12 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
                     let from = from.wrapping_add(index * usize::from(access.size));
                     let value = match access.size {
                         1 => from.read_volatile().into(),
-                        2 => from.cast::<u16>().read_volatile().into(),
-                        4 => from.cast::<u32>().read_volatile().into(),
-                        _ => from.cast::<u64>().read_volatile(),
+                        2 if from.cast::<u16>().is_aligned() => from.cast::<u16>().read_volatile().into(),
+                        2 => from.cast::<u16>().read_unaligned().into(),
+                        4 if from.cast::<u32>().is_aligned() => from.cast::<u32>().read_volatile().into(),
+                        8 if from.cast::<u64>().is_aligned() => from.cast::<u64>().read_volatile(),
+                        4 => from.cast::<u32>().read_unaligned().into(),
+                        _ => from.cast::<u64>().read_unaligned(),
                     };
                     if access.size == 8 {
                         warp.values[index][lane] = value;
@@ -157,7 +160,7 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                 return;
             }
             for lane in lanes(mask) {
-                let to = match place(warp, lane, access, warp.addresses[lane], true) {
+                let to = match loose_place(warp, lane, access, warp.addresses[lane], true) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
@@ -167,7 +170,16 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                     let values = &warp.values[index];
                     match access.size {
                         1 => to.write_volatile(narrow(values)[lane] as u8),
+                        2 if !to.cast::<u16>().is_aligned() => {
+                            to.cast::<u16>().write_unaligned(narrow(values)[lane] as u16);
+                        }
                         2 => to.cast::<u16>().write_volatile(narrow(values)[lane] as u16),
+                        4 if !to.cast::<u32>().is_aligned() => {
+                            to.cast::<u32>().write_unaligned(narrow(values)[lane]);
+                        }
+                        8 if !to.cast::<u64>().is_aligned() => {
+                            to.cast::<u64>().write_unaligned(values[lane]);
+                        }
                         4 => to.cast::<u32>().write_volatile(narrow(values)[lane]),
                         _ => to.cast::<u64>().write_volatile(values[lane]),
                     }

@@ -72,6 +72,11 @@ pub trait Host {
     /// nothing on the stack is dropped.
     fn fault(&self, warp: &mut Warp, lanes: u32, kind: FaultKind) -> !;
 
+    /// Whether loads and stores need not be at a multiple of their size.
+    fn is_unaligned(&self) -> bool {
+        false
+    }
+
     /// Check mode has let a lane access the host's memory, which other devices may refuse.
     fn note_host_access(&self, _warp: &Warp, _lane: usize, _address: u64, _size: u64, _write: bool) {}
 

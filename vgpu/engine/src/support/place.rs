@@ -1,8 +1,6 @@
 //! Where an access leads to, and whether it may.
 
-use gangway_device_memory::{
-    BASE, FIRST, LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, WINDOWS, is_device_address,
-};
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, is_device_address, range};
 use gangway_interpreter::FaultKind;
 use gangway_simt::Space as Named;
 
@@ -137,6 +135,21 @@ impl Access {
 /// Lane 0's local memory begins to be used here, so that a null pointer is none.
 pub(crate) const FIRST_LOCAL: u64 = 256;
 
+/// As [`place`], of a load or a store: on devices where these need not be aligned they are not.
+pub(super) fn loose_place(
+    warp: &Warp,
+    lane: usize,
+    access: Access,
+    address: u64,
+    write: bool,
+) -> Result<*mut u8, FaultKind> {
+    // SAFETY: the engine has set up the warp, which runs.
+    if access.count == 1 && unsafe { warp.host() }.is_unaligned() {
+        return anywhere(warp, lane, access, address, write);
+    }
+    place(warp, lane, access, address, write)
+}
+
 /// Where an access of a lane goes; the fault that it is otherwise.
 pub(super) fn place(
     warp: &Warp,
@@ -146,11 +159,24 @@ pub(super) fn place(
     write: bool,
 ) -> Result<*mut u8, FaultKind> {
     let size = access.bytes();
+    let place = if access.space.is_narrow() { narrow_address(address) } else { address };
+    if !place.is_multiple_of(size.next_power_of_two()) {
+        return Err(FaultKind::Misaligned { address: place, size: size as usize });
+    }
+    anywhere(warp, lane, access, address, write)
+}
+
+/// The same wherever it is.
+fn anywhere(
+    warp: &Warp,
+    lane: usize,
+    access: Access,
+    address: u64,
+    write: bool,
+) -> Result<*mut u8, FaultKind> {
+    let size = access.bytes();
     let address = if access.space.is_narrow() { narrow_address(address) } else { address };
     let outside = || FaultKind::OutOfBounds { address, size: size as usize, write };
-    if !address.is_multiple_of(size.next_power_of_two()) {
-        return Err(FaultKind::Misaligned { address, size: size as usize });
-    }
     let within = |offset: u64, first: u64, end: u64| {
         offset >= first && offset.checked_add(size).is_some_and(|last| last <= end)
     };
@@ -172,7 +198,7 @@ pub(super) fn place(
         Space::Generic | Space::Global => {
             let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
             let own = warp.shared as u64;
-            let is_shadow = (FIRST..BASE).contains(&address);
+            let is_shadow = (range().first..range().base).contains(&address);
             if access.check && !is_shadow && !(own..own + warp.shared_size).contains(&address) {
                 let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
                 // Code for atomic operations on one or two bytes uses the word that they are in, and leaves what is
@@ -189,7 +215,7 @@ pub(super) fn place(
                 return Ok(pointer);
             }
             // What is in the range and not allocated raises a signal.
-            let inside = address.wrapping_sub(FIRST) < WINDOWS - FIRST;
+            let inside = address.wrapping_sub(range().first) < range().windows - range().first;
             let host = || DeviceMemory::get().is_ok_and(|memory| warp.windows.find(memory, address, size));
             if inside || warp.windows.cover(address, size) || host() { Ok(pointer) } else { Err(outside()) }
         }

@@ -1,7 +1,7 @@
 //! Where the accesses of all lanes go, found without a branch per lane. This is the common case
 //! of accesses whose addresses have no shape.
 
-use gangway_device_memory::{FIRST, LOCAL_SIZE, LOCAL_WINDOW, WINDOWS};
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, range};
 
 use super::place::{Access, FIRST_LOCAL, Space, narrow_address};
 use crate::abi::{ALL, LANES, Lanes64, Warp};
@@ -85,7 +85,9 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
             } else if access.check {
                 return None;
             } else {
-                let inside = |address: u64| address.wrapping_sub(FIRST) <= WINDOWS - FIRST - size;
+                let range = range();
+                let inside =
+                    |address: u64| address.wrapping_sub(range.first) <= range.windows - range.first - size;
                 let fine = |&address: &u64| {
                     address.is_multiple_of(size) && (inside(address) || warp.windows.cover(address, size))
                 };
@@ -105,7 +107,7 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
 fn bounds(warp: &Warp, access: Access, first: u64) -> Option<(u64, u64)> {
     let size = access.bytes();
     if !access.check || access.space == Space::Generic && first.wrapping_sub(LOCAL_WINDOW) < LOCAL_SIZE {
-        return Some((FIRST, WINDOWS - size));
+        return Some((range().first, range().windows - size));
     }
     // SAFETY: where accesses are checked the engine has set it to the counter of the space, which stays.
     let freed = unsafe { warp.freed.as_ref() }?;

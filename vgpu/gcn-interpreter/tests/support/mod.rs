@@ -2,19 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 use gangway_code_object::{CodeObject, Loaded, ValueKind};
 use gangway_commands::Folder;
 use gangway_gcn::Gpu;
 use gangway_gcn_interpreter::{
-    Dispatch, Fault, Flat, GROUP_APERTURE, Memory, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch, launch,
+    Dispatch, Flat, GROUP_APERTURE, Memory, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch,
 };
-
-/// How long a kernel may run, as a rule.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// Whether the compiler is there; says so if not.
 pub fn is_possible() -> bool {
@@ -52,11 +46,20 @@ pub fn compile(gpu: Gpu, level: &str, source: &Path, more: &[&str]) -> Result<Ve
     std::fs::read(&image).map_err(|error| error.to_string())
 }
 
+/// Memory that can be allocated.
+pub trait Heap: Memory {
+    fn allocate(&self, size: usize, align: u64) -> u64;
+}
+
+impl Heap for Flat {
+    fn allocate(&self, size: usize, align: u64) -> u64 {
+        Self::allocate(self, size, align)
+    }
+}
+
 /// A code object in memory.
-pub struct Device {
-    pub memory: Flat,
-    /// How long a kernel may run.
-    pub limit: Duration,
+pub struct Device<M> {
+    pub memory: M,
     gpu: Gpu,
     base: u64,
 }
@@ -72,13 +75,12 @@ pub struct Size {
     pub private: u32,
 }
 
-impl Device {
-    pub fn new(gpu: Gpu, object: &CodeObject<'_>) -> Self {
-        let memory = Flat::new();
+impl<M: Heap> Device<M> {
+    pub fn new(gpu: Gpu, memory: M, object: &CodeObject<'_>) -> Self {
         let base = memory.allocate(object.memory_size as usize, 4096);
         let loaded = Loaded::new(object, base, |_| None).expect("every symbol is there");
         loaded.write(|address, bytes| memory.write(address, bytes)).expect("it was allocated");
-        Self { memory, limit: LIMIT, gpu, base }
+        Self { memory, gpu, base }
     }
 
     /// New memory with these bytes.
@@ -94,14 +96,8 @@ impl Device {
         bytes
     }
 
-    /// Launches a kernel with 64-bit arguments.
-    pub fn run(
-        &self,
-        object: &CodeObject<'_>,
-        kernel: &str,
-        size: Size,
-        arguments: &[u64],
-    ) -> Result<(), Box<Fault>> {
+    /// A launch of a kernel with 64-bit arguments.
+    pub fn dispatch(&self, object: &CodeObject<'_>, kernel: &str, size: Size, arguments: &[u64]) -> Dispatch {
         let kernel = object.kernel(kernel).expect("the kernel is there");
         let said = object.said(kernel);
         let private = kernel.descriptor.private_segment_size + size.private;
@@ -141,26 +137,14 @@ impl Device {
         put(40, &self.buffer(&kernarg).to_le_bytes());
         let packet = Packet::new(&bytes);
         let scratch = packet.group_scratch() * 2;
-        let dispatch = Dispatch {
+        Dispatch {
             gpu: self.gpu,
             packet,
             packet_address: self.buffer(&bytes),
             queue_address: queue,
             dispatch_id: 7,
             scratch: Scratch { base: self.memory.allocate(scratch as usize, 4096), size: scratch },
-        };
-        // A kernel that does not end is stopped.
-        let (stop, (ended, end)) = (AtomicBool::new(false), mpsc::channel::<()>());
-        std::thread::scope(|scope| {
-            let (stop, limit) = (&stop, self.limit);
-            scope.spawn(move || {
-                let waited = end.recv_timeout(limit);
-                stop.store(waited == Err(RecvTimeoutError::Timeout), Ordering::Relaxed);
-            });
-            let found = launch(&self.memory, &dispatch, stop);
-            drop(ended);
-            found
-        })
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64X2;
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
-use gangway_device_memory::{FIRST, WINDOWS};
+use gangway_device_memory::range;
 use gangway_simt::{Access, Address, Space};
 
 use crate::abi::LANES;
@@ -234,8 +234,8 @@ impl Emitter<'_, '_> {
             return self.is_not_granted(addresses, runs, offsets, bytes, site);
         }
         let bound = |bound: u64, offset: i64| bound.wrapping_sub(offset as u64);
-        let least = constant(&mut self.builder, I64X2, bound(FIRST, *offsets.start()));
-        let most = constant(&mut self.builder, I64X2, bound(WINDOWS - bytes as u64, *offsets.end()));
+        let least = constant(&mut self.builder, I64X2, bound(range().first, *offsets.start()));
+        let most = constant(&mut self.builder, I64X2, bound(range().windows - bytes as u64, *offsets.end()));
         let mut all = None;
         for (index, &address) in addresses.iter().enumerate() {
             let low = self.builder.ins().isub(address, least);

@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use gangway_device_memory::{FIRST, WINDOWS};
+use gangway_device_memory::range;
 use gangway_simt::{Access, Address, Kind, Space};
 
 use crate::abi::LANES;
@@ -245,8 +245,8 @@ impl Emitter<'_, '_> {
     }
 
     pub(super) fn is_outside_device(&mut self, start: Value, length: i64) -> Value {
-        let inside = self.builder.ins().iadd_imm_s(start, (FIRST as i64).wrapping_neg());
-        let limit = self.number((WINDOWS - FIRST) as i64 - length);
+        let inside = self.builder.ins().iadd_imm_s(start, (range().first as i64).wrapping_neg());
+        let limit = self.number((range().windows - range().first) as i64 - length);
         self.builder.ins().icmp(IntCC::UnsignedGreaterThan, inside, limit)
     }
 

@@ -8,6 +8,7 @@ pub mod region;
 use std::sync::{Arc, OnceLock};
 
 use gangway_device_memory::Space;
+use gangway_engine::{Checks, CodeCache, Engine, Execution, Options};
 
 use crate::abi::handle::Kind;
 use crate::abi::{Handle, Result, Status};
@@ -19,6 +20,7 @@ use crate::objects::process::report::report;
 pub struct Agent {
     number: u32,
     config: Arc<Config>,
+    engine: OnceLock<Arc<Engine>>,
 }
 
 struct Agents {
@@ -41,7 +43,7 @@ pub fn start() {
             }
         };
         let devices = space.map_or(0, |space| prepare(space, &config));
-        let agent = |number| Agent { number, config: Arc::clone(&config) };
+        let agent = |number| Agent { number, config: Arc::clone(&config), engine: OnceLock::new() };
         Agents { agents: (0..=devices).map(agent).collect(), space }
     });
 }
@@ -117,6 +119,22 @@ impl Agent {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What runs kernels that are compiled. Made for the first of them.
+    #[must_use]
+    pub fn engine(&self) -> &Arc<Engine> {
+        self.engine.get_or_init(|| {
+            Engine::new(Options {
+                device: self.device().unwrap_or_default(),
+                workers: self.config.workers as usize,
+                checks: Checks { memory: self.config.check_memory, ..Checks::NONE },
+                execution: Execution::CompiledOnly,
+                unaligned: true,
+                cache: Some(Arc::new(CodeCache::new())),
+                ..Options::default()
+            })
+        })
     }
 }
 

@@ -10,6 +10,17 @@ use gangway_settings::{Maker, Reader, default_device_size, device_size};
 
 use crate::objects::process::report::report;
 
+/// What runs kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Execution {
+    #[default]
+    Interpreted,
+    /// They are compiled, or else interpreted.
+    Compiled,
+    /// What cannot be compiled fails.
+    CompiledOnly,
+}
+
 /// What the virtual devices are like; all are alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -21,6 +32,8 @@ pub struct Config {
     pub devices: u32,
     /// What `HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT` answers, `GANGWAY_VGPU_WORKERS`.
     pub workers: u32,
+    /// `GANGWAY_VGPU_ENGINE`
+    pub execution: Execution,
     /// Whether kernels may use all of the host's memory (XNACK in AMD's terms), where the user has said so.
     pub unified: Option<bool>,
     /// Whether new memory is filled with NaN, and leaks are told: `memory` in `GANGWAY_VGPU_CHECK`.
@@ -29,6 +42,7 @@ pub struct Config {
 
 const DEFAULT_NAME: &str = "Gangway Virtual GPU";
 const DEFAULT_PROCESSOR: Gpu = Gpu::Gfx90a;
+const ENGINES: &str = "`interpreter`, `compiler` or `compiler-only`";
 const MOST_DEVICES: u32 = 16;
 const MOST_WORKERS: u32 = 1024;
 
@@ -43,14 +57,12 @@ impl Config {
     fn new(lookup: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<String>) {
         let mut reader = Reader { lookup, warnings: Vec::new() };
         let checks = reader.setting("GANGWAY_VGPU_CHECK", "a list of checks, `all` or `none`", checks);
-        let engine = reader.text("GANGWAY_VGPU_ENGINE");
-        if engine.as_deref() == Some("compiler-only") {
-            reader.warn(
-                "GANGWAY_VGPU_ENGINE",
-                "`interpreter`, or `compiler` for where there is one",
-                "kernels of AMD's are interpreted",
-            );
-        }
+        let execution = reader.setting("GANGWAY_VGPU_ENGINE", ENGINES, |text| match text {
+            "interpreter" => Some(Execution::Interpreted),
+            "compiler" => Some(Execution::Compiled),
+            "compiler-only" => Some(Execution::CompiledOnly),
+            _ => None,
+        });
         let is_there = reader
             .setting("GANGWAY_VGPU_MAKERS", "a list of `nvidia` and `amd`", |text| Maker::Amd.is_in(text))
             .unwrap_or(true);
@@ -77,6 +89,7 @@ impl Config {
                     text.parse().ok().filter(|count| (1..=MOST_WORKERS).contains(count))
                 })
                 .unwrap_or_else(processors),
+            execution: execution.unwrap_or_default(),
             unified: reader.setting("GANGWAY_VGPU_UNIFIED", "0 or 1", |text| match text {
                 "1" => Some(true),
                 "0" => Some(false),
@@ -128,9 +141,15 @@ mod tests {
             ("GANGWAY_VGPU_DEVICES", "3"),
             ("GANGWAY_VGPU_CHECK", "race,memory"),
             ("GANGWAY_VGPU_UNIFIED", "1"),
+            ("GANGWAY_VGPU_ENGINE", "compiler"),
         ]);
         assert_eq!((config.processor, config.memory, config.devices), (Gpu::Gfx906, 512 << 20, 3));
-        assert!(config.check_memory && config.unified == Some(true) && warnings.is_empty());
+        assert!(
+            config.check_memory
+                && config.unified == Some(true)
+                && config.execution == Execution::Compiled
+                && warnings.is_empty()
+        );
     }
 
     #[test]
@@ -150,7 +169,7 @@ mod tests {
             ("GANGWAY_VGPU_MEMORY", "lots"),
             ("GANGWAY_VGPU_DEVICES", "17"),
             ("GANGWAY_VGPU_CHECK", "races"),
-            ("GANGWAY_VGPU_ENGINE", "compiler-only"),
+            ("GANGWAY_VGPU_ENGINE", "jit"),
         ]);
         assert_eq!((config.processor, config.devices, config.check_memory), (Gpu::Gfx90a, 1, false));
         assert_eq!(warnings.len(), 5, "{warnings:?}");

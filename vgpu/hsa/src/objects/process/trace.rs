@@ -5,11 +5,20 @@
 
 use std::path::PathBuf;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gangway_settings::file_variable;
 use gangway_trace::{Kind, Request, Shape, Span};
 
 use super::report::report;
+
+static TELLS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user wants to hear what is done: `GANGWAY_VGPU_TRACE=1`.
+#[must_use]
+pub fn tells() -> bool {
+    TELLS.load(Ordering::Relaxed)
+}
 
 /// Begins, if the environment says so; once in a process, however often the runtime is started.
 pub fn start() {
@@ -23,6 +32,7 @@ fn begin() {
         return;
     };
     if file == "1" {
+        TELLS.store(true, Ordering::Relaxed);
         report!("GANGWAY_VGPU_TRACE=1: calls of HSA are not counted; a name of a file gives a trace");
         return;
     }

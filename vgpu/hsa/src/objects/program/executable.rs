@@ -104,7 +104,11 @@ impl Executable {
         }
         let loaded = Arc::new(loaded);
         for kernel in &object.kernels {
-            let entry = Kernel { name: kernel.name.as_str().into(), code: Arc::clone(&loaded) };
+            let entry = Kernel {
+                name: kernel.name.as_str().into(),
+                code: Arc::clone(&loaded),
+                compiled: Arc::default(),
+            };
             kernel::add(loaded.base + kernel.descriptor_address, entry);
         }
         state.symbols.extend(symbols.into_iter().map(|symbol| SYMBOLS.insert_with(|_| symbol)));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::compiled::Compiled;
 use super::loaded::Loaded;
 
 /// A kernel that can be launched. Its code stays for as long as this exists.
@@ -10,6 +11,7 @@ use super::loaded::Loaded;
 pub struct Kernel {
     pub name: Arc<str>,
     pub code: Arc<Loaded>,
+    pub compiled: Arc<Compiled>,
 }
 
 static KERNELS: RwLock<BTreeMap<u64, Kernel>> = RwLock::new(BTreeMap::new());

@@ -1,5 +1,6 @@
 //! Code: what programs hand in, and what is loaded onto agents (HSA runtime 1.2, 2.10).
 
+pub mod compiled;
 pub mod executable;
 pub mod kernel;
 pub mod lines;

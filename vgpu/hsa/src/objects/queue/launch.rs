@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch};
 use gangway_trace::Shape;
 
-use super::Queue;
+use super::memory::Device;
 use super::scratch::Private;
 use super::workers::Job;
+use super::{Queue, compiled};
 use crate::abi::Status;
 use crate::abi::packet::Packet;
 use crate::objects::agent::{self, Agent};
@@ -102,8 +103,12 @@ pub(super) fn run(
         scratch: private.scratch(),
     };
     let shape = || Shape { grid: launched.groups(), block: launched.workgroup.map(u32::from) };
-    let job = Job::new(queue, agent, space, dispatch);
-    let outcome = trace::kernel(agent.device().unwrap_or_default(), &kernel.name, shape, || job.run());
+    let run = || {
+        let memory = Device::new(space);
+        let compiled = compiled::run(agent, &kernel, &memory, &dispatch, &queue.stop);
+        compiled.unwrap_or_else(|| Job::new(queue, agent, space, dispatch).run())
+    };
+    let outcome = trace::kernel(agent.device().unwrap_or_default(), &kernel.name, shape, run);
     outcome.map_err(|found| {
         if found.kind == FaultKind::Stopped {
             return Failure::STOP;

@@ -3,6 +3,7 @@
 //! A queue that a program sees is an [`AmdQueue`] in memory that kernels can access, as in ROCm. Its
 //! address is what functions get; it is checked to be that of a queue that there is.
 
+mod compiled;
 pub mod launch;
 pub mod memory;
 mod patience;
@@ -67,7 +68,7 @@ pub struct Queue {
     data: Opaque,
     state: AtomicU8,
     /// Ends the kernel that runs.
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
     runner: OnceLock<ThreadId>,
     units: Mutex<Vec<u32>>,
@@ -243,7 +244,7 @@ impl Queue {
             callback: wish.callback,
             data: wish.data,
             state: AtomicU8::new(State::Active as u8),
-            stop: AtomicBool::new(false),
+            stop: Arc::default(),
             thread: Mutex::default(),
             runner: OnceLock::new(),
             units: Mutex::default(),

@@ -1,0 +1,485 @@
+//! Writes PTX.
+
+use std::fmt::Write;
+
+use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
+
+use crate::node::{Access, End, Function, Op, Space, Type, Update, Value};
+use crate::start::PARAMETERS;
+use crate::{Kernel, Lifted, Refusal};
+
+/// The PTX of a kernel.
+pub fn kernel(f: &Function, kernel: &Kernel<'_>, base: u64) -> std::result::Result<Lifted, Refusal> {
+    let private = u64::from(kernel.descriptor.private_segment_size).next_multiple_of(16);
+    let flush = kernel.descriptor.rsrc1.denorm_mode_32() == 0;
+    let mut writer = Writer { f, text: String::new(), temporaries: 0, flush, private, labels: 0 };
+    for number in 0..f.blocks.len() {
+        writer.block(number).map_err(|(what, at)| Refusal { what, address: base + 4 * u64::from(at) })?;
+    }
+    let (body, temporaries) = (writer.text, writer.temporaries);
+    let names = 2 * f.nodes.len();
+    let mut text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"gcn\"\n.extern .shared .align 16 .b8 lds[];\n\
+         .visible .entry kernel(.param .align 8 .b8 in[{}])\n{{\n",
+        4 * PARAMETERS
+    );
+    if private > 0 {
+        let _ = writeln!(text, ".local .align 16 .b8 own[{}];", 2 * private);
+    }
+    let _ = writeln!(
+        text,
+        ".reg .pred %p<{names}>;\n.reg .b32 %r<{names}>;\n.reg .b64 %d<{names}>;\n.reg .pred %tp<{0}>;\n\
+         .reg .b32 %t<{0}>;\n.reg .b64 %td<{0}>;\n.reg .b32 %number;\n.reg .b32 %below;\n.reg .b32 %this;\n\
+         .reg .b64 %own;\nmov.u32 %number, %tid.x;\nmov.u32 %below, %lanemask_lt;\nmov.u32 %this, %lanemask_eq;",
+        temporaries + 1
+    );
+    if private > 0 {
+        let _ = writeln!(text, "mov.u64 %own, own;");
+    }
+    text.push_str(&body);
+    text.push_str("}\n");
+    Ok(Lifted { text, base, private })
+}
+
+/// What nothing is made of, and where it stands.
+type Result<T = ()> = std::result::Result<T, (String, u32)>;
+
+struct Writer<'a> {
+    f: &'a Function,
+    text: String,
+    temporaries: u32,
+    /// Denormals of single precision are zeros.
+    flush: bool,
+    /// Bytes of private memory of a lane.
+    private: u64,
+    labels: u32,
+}
+
+const HALVES: [u32; 2] = [0, 1];
+
+impl Writer<'_> {
+    fn line(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// Registers of the type for what is needed for a moment.
+    fn temporary(&mut self, ty: Type) -> String {
+        self.temporaries += 1;
+        let number = self.temporaries;
+        match ty {
+            Type::Bit => format!("%tp{number}"),
+            Type::Wide => format!("%td{number}"),
+            Type::Word | Type::Nothing => format!("%t{number}"),
+        }
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("S{}", self.labels)
+    }
+
+    fn differs(&self, value: Value) -> bool {
+        self.f.lanes.get(self.f.find(value).index()).copied().unwrap_or(false)
+    }
+
+    fn register(&self, value: Value, half: u32) -> String {
+        let value = self.f.find(value);
+        let number = 2 * value.0 + if self.differs(value) { half } else { 0 };
+        match self.f.ty(value) {
+            Type::Bit => format!("%p{number}"),
+            Type::Wide => format!("%d{number}"),
+            Type::Word | Type::Nothing => format!("%r{number}"),
+        }
+    }
+
+    /// An operand of an instruction with a type.
+    fn operand(&self, value: Value, half: u32, ty: &str) -> String {
+        match (self.f.as_constant(value), self.f.ty(value)) {
+            (Some(value), Type::Word) if ty.ends_with("f32") => format!("0f{value:08X}"),
+            (Some(value), Type::Wide) if ty.ends_with("f64") => format!("0d{value:016X}"),
+            (Some(value), Type::Word) => format!("{}", (value as u32).cast_signed()),
+            (Some(value), Type::Wide) => format!("0x{value:X}"),
+            _ => self.register(value, half),
+        }
+    }
+
+    fn block(&mut self, number: usize) -> Result {
+        self.line(&format!("B{number}:"));
+        let block = &self.f.blocks[number];
+        let mut place = (u32::MAX, 0);
+        for value in &block.list {
+            let node = self.f.node(*value);
+            for half in HALVES {
+                let once = !self.differs(*value) && !matches!(node.op, Op::Update(..));
+                if half == 1 && once {
+                    continue;
+                }
+                if place != (node.at, half) {
+                    place = (node.at, half);
+                    self.line(&format!(".loc 1 {} {}", node.at + 1, half + 1));
+                }
+                self.value(*value, half).map_err(|what| (what, node.at))?;
+            }
+        }
+        match block.end {
+            End::Jump(to) => self.jump(number, to),
+            End::Branch(bit, yes, no) => match self.f.as_constant(bit) {
+                Some(bit) => self.jump(number, if bit != 0 { yes } else { no }),
+                None => {
+                    let (bit, label) = (self.register(bit, 0), self.label());
+                    self.line(&format!("@{bit} bra {label};"));
+                    self.jump(number, no);
+                    self.line(&format!("{label}:"));
+                    self.jump(number, yes);
+                }
+            },
+            End::Stop => self.line("exit;"),
+        }
+        Ok(())
+    }
+
+    /// Goes to a block, whose phis get their values.
+    fn jump(&mut self, from: usize, to: usize) {
+        let block = &self.f.blocks[to];
+        let index = block.before.iter().position(|before| *before == from).unwrap_or(0);
+        let moves: Vec<(Value, Value)> = block
+            .phis
+            .iter()
+            .map(|phi| (*phi, self.f.arg(*phi, index)))
+            .filter(|(phi, value)| phi != value)
+            .collect();
+        let mut later = Vec::new();
+        for (phi, value) in &moves {
+            // Another phi's value, which may be written here, too.
+            let is_phi = moves.iter().any(|(other, _)| other == value);
+            let ty = self.f.ty(*phi);
+            for half in HALVES {
+                if half == 1 && !self.differs(*phi) {
+                    continue;
+                }
+                let (to, from) = (self.register(*phi, half), self.operand(*value, half, ""));
+                let name = match ty {
+                    Type::Bit => "mov.pred",
+                    Type::Wide => "mov.b64",
+                    Type::Word | Type::Nothing => "mov.b32",
+                };
+                if let (Type::Bit, Some(value)) = (ty, self.f.as_constant(*value)) {
+                    later.push(format!("setp.eq.u32 {to}, {}, 1;", value));
+                } else if is_phi {
+                    let temporary = self.temporary(ty);
+                    self.line(&format!("{name} {temporary}, {from};"));
+                    later.push(format!("{name} {to}, {temporary};"));
+                } else {
+                    later.push(format!("{name} {to}, {from};"));
+                }
+            }
+        }
+        for line in later {
+            self.line(&line);
+        }
+        self.line(&format!("bra B{to};"));
+    }
+
+    fn value(&mut self, value: Value, half: u32) -> std::result::Result<(), String> {
+        let node = self.f.node(value);
+        let to = self.register(value, half);
+        let arg = |index: usize, ty: &str| self.operand(node.args[index], half, ty);
+        match node.op {
+            Op::Constant(_) | Op::Phi => {}
+            Op::Parameter(number) => self.line(&format!("ld.param.u32 {to}, [in+{}];", 4 * number)),
+            Op::Special(name) => self.line(&format!("mov.u32 {to}, {name};")),
+            Op::Lane => self.line(&format!("add.u32 {to}, %number, {};", 32 * half)),
+            Op::Below(high) => self.line(&match (high, half) {
+                (false, 0) | (true, 1) => format!("mov.u32 {to}, %number;"),
+                (false, _) => format!("mov.u32 {to}, 32;"),
+                (true, _) => format!("mov.u32 {to}, 0;"),
+            }),
+            Op::MaskBelow(high) => self.line(&match (high, half) {
+                (false, 0) | (true, 1) => format!("mov.u32 {to}, %below;"),
+                (false, _) => format!("mov.u32 {to}, -1;"),
+                (true, _) => format!("mov.u32 {to}, 0;"),
+            }),
+            Op::Pack => {
+                let line = format!("mov.b64 {to}, {{{}, {}}};", arg(0, ""), arg(1, ""));
+                self.line(&line);
+            }
+            Op::Low | Op::High => {
+                let (wide, other) = (arg(0, ""), self.temporary(Type::Word));
+                self.line(&match node.op {
+                    Op::Low => format!("mov.b64 {{{to}, {other}}}, {wide};"),
+                    _ => format!("mov.b64 {{{other}, {to}}}, {wide};"),
+                });
+            }
+            Op::Plain(name) => {
+                let mut line = format!("{} {to}", self.flushing(name));
+                let ty = name.rsplit('.').next().unwrap_or_default();
+                for index in 0..node.args.len() {
+                    // How far is shifted, and where a field is, are words.
+                    let ty = if index > 0 && (name.starts_with("sh") || name.starts_with("bf")) {
+                        "u32"
+                    } else {
+                        ty
+                    };
+                    let _ = write!(line, ", {}", arg(index, ty));
+                }
+                line.push(';');
+                self.line(&line);
+            }
+            Op::Select => self.select(value, half),
+            Op::Ballot => {
+                let (low, high) = (self.temporary(Type::Word), self.temporary(Type::Word));
+                let bits = HALVES.map(|half| self.operand(node.args[0], half, ""));
+                self.line(&format!("vote.sync.ballot.b32 {low}, {}, -1;", bits[0]));
+                self.line(&format!("vote.sync.ballot.b32 {high}, {}, -1;", bits[1]));
+                self.line(&format!("mov.b64 {to}, {{{low}, {high}}};"));
+            }
+            Op::LaneBit => {
+                let mask = arg(0, "");
+                let [low, high, bit] = [(); 3].map(|()| self.temporary(Type::Word));
+                self.line(&format!("mov.b64 {{{low}, {high}}}, {mask};"));
+                self.line(&format!("and.b32 {bit}, {}, %this;", if half == 0 { low } else { high }));
+                self.line(&format!("setp.ne.u32 {to}, {bit}, 0;"));
+            }
+            Op::AddCarry => {
+                let (a, b, sum) = (arg(0, ""), arg(1, ""), self.temporary(Type::Word));
+                self.line(&format!("add.u32 {sum}, {a}, {b};"));
+                self.line(&format!("setp.lt.u32 {to}, {sum}, {a};"));
+            }
+            Op::SubBorrow => {
+                let line = format!("setp.lt.u32 {to}, {}, {};", arg(0, ""), arg(1, ""));
+                self.line(&line);
+            }
+            Op::AddWith | Op::SubWith => {
+                let name = if node.op == Op::AddWith { "add" } else { "sub" };
+                let (a, b, carry) = (arg(0, ""), arg(1, ""), arg(2, ""));
+                let (one, sum) = (self.temporary(Type::Word), self.temporary(Type::Word));
+                self.line(&format!("selp.u32 {one}, 1, 0, {carry};"));
+                self.line(&format!("{name}.u32 {sum}, {a}, {b};"));
+                self.line(&format!("{name}.u32 {to}, {sum}, {one};"));
+            }
+            Op::Gather | Op::ReadLane => self.gather(value, half),
+            Op::Load(access) => self.load(value, half, access),
+            Op::Store(access) => self.store(value, half, access),
+            Op::Update(update, returns) => self.update(value, half, update, returns),
+            Op::Barrier => self.line("bar.sync 0;"),
+            Op::Fence => self.line("fence.acq_rel.sys;"),
+            Op::Pause => self.line("nanosleep.u32 100;"),
+            Op::Trap => self.line("trap;"),
+            Op::Unknown(name) => return Err(name.to_owned()),
+        }
+        Ok(())
+    }
+
+    /// The same instruction with denormals as the kernel has them.
+    fn flushing(&self, name: &str) -> String {
+        let is_moved = name.starts_with("cvt.") && !name.contains("f32");
+        if !self.flush || !name.contains("f32") || name.contains("ftz") || is_moved {
+            return name.to_owned();
+        }
+        let is_type = |part: &str| part.len() > 1 && part[1..].bytes().all(|byte| byte.is_ascii_digit());
+        let mut parts: Vec<&str> = name.split('.').collect();
+        if let Some(at) = parts.iter().position(|part| is_type(part)) {
+            parts.insert(at, "ftz");
+        }
+        parts.join(".")
+    }
+
+    fn select(&mut self, value: Value, half: u32) {
+        let node = self.f.node(value);
+        let to = self.register(value, half);
+        let [bit, yes, no] = [0, 1, 2].map(|index| self.operand(node.args[index], half, ""));
+        match node.ty {
+            Type::Bit => {
+                // Of predicates there is no choice but by what they are.
+                let [yes, no] = [(1, yes), (2, no)].map(|(index, name)| {
+                    let Some(constant) = self.f.as_constant(node.args[index]) else { return name };
+                    let temporary = self.temporary(Type::Bit);
+                    self.line(&format!("setp.eq.u32 {temporary}, {constant}, 1;"));
+                    temporary
+                });
+                let (a, b, c) =
+                    (self.temporary(Type::Bit), self.temporary(Type::Bit), self.temporary(Type::Bit));
+                self.line(&format!("and.pred {a}, {bit}, {yes};"));
+                self.line(&format!("not.pred {b}, {bit};"));
+                self.line(&format!("and.pred {c}, {b}, {no};"));
+                self.line(&format!("or.pred {to}, {a}, {c};"));
+            }
+            Type::Wide => self.line(&format!("selp.b64 {to}, {yes}, {no}, {bit};")),
+            Type::Word | Type::Nothing => self.line(&format!("selp.b32 {to}, {yes}, {no}, {bit};")),
+        }
+    }
+
+    /// A value of another lane, or of one for all.
+    fn gather(&mut self, value: Value, half: u32) {
+        let node = self.f.node(value);
+        let to = self.register(value, half);
+        let from = HALVES.map(|half| self.register(node.args[0], half));
+        let mode = "31, -1";
+        if let Some(lane) = self.f.as_constant(node.args[1]) {
+            let from = &from[usize::from(lane >= 32)];
+            self.line(&format!("shfl.sync.idx.b32 {to}, {from}, {}, {mode};", lane & 31));
+            return;
+        }
+        let lane = self.operand(node.args[1], half, "");
+        let [low, high, place] = [(); 3].map(|()| self.temporary(Type::Word));
+        let upper = self.temporary(Type::Bit);
+        self.line(&format!("and.b32 {place}, {lane}, 31;"));
+        self.line(&format!("shfl.sync.idx.b32 {low}, {}, {place}, {mode};", from[0]));
+        self.line(&format!("shfl.sync.idx.b32 {high}, {}, {place}, {mode};", from[1]));
+        self.line(&format!("setp.ge.u32 {upper}, {lane}, 32;"));
+        self.line(&format!("selp.b32 {to}, {high}, {low}, {upper};"));
+    }
+
+    /// The condition of an access, for the front of an instruction; nothing if it is never done.
+    fn guard(&self, bit: Option<&Value>, half: u32) -> Option<String> {
+        let Some(bit) = bit else { return Some(String::new()) };
+        match self.f.as_constant(*bit) {
+            Some(0) => None,
+            Some(_) => Some(String::new()),
+            None => Some(format!("@{} ", self.register(*bit, half))),
+        }
+    }
+
+    /// The address of a lane's own memory.
+    fn own(&mut self, word: &str, half: u32) -> String {
+        let (wide, at) = (self.temporary(Type::Wide), self.temporary(Type::Wide));
+        self.line(&format!("cvt.u64.u32 {wide}, {word};"));
+        self.line(&format!("add.s64 {at}, {wide}, %own;"));
+        if half == 0 || self.private == 0 {
+            return at;
+        }
+        let other = self.temporary(Type::Wide);
+        self.line(&format!("add.s64 {other}, {at}, {};", self.private));
+        other
+    }
+
+    /// Does something to memory: `with` writes it for a space, an address and a guard.
+    fn place(
+        &mut self,
+        space: Space,
+        address: Value,
+        half: u32,
+        guard: &str,
+        with: &mut dyn FnMut(&mut Self, &str, &str, &str),
+    ) {
+        let at = self.operand(address, half, "u64");
+        let at = if self.f.as_constant(address).is_some() {
+            let ty = self.f.ty(address);
+            let temporary = self.temporary(ty);
+            let name = if ty == Type::Wide { "mov.b64" } else { "mov.b32" };
+            self.line(&format!("{name} {temporary}, {at};"));
+            temporary
+        } else {
+            at
+        };
+        match space {
+            Space::Global => with(self, "global", &at, guard),
+            Space::Group => with(self, "shared", &at, guard),
+            Space::Private => {
+                let at = self.own(&at, half);
+                with(self, "local", &at, guard);
+            }
+            Space::Flat => self.flat(&at, half, guard, with),
+        }
+    }
+
+    /// An address that says where it is: as a rule in global memory in all lanes.
+    fn flat(&mut self, at: &str, half: u32, guard: &str, with: &mut dyn FnMut(&mut Self, &str, &str, &str)) {
+        let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
+        let [window, any, group, own, global] = [(); 5].map(|()| self.temporary(Type::Bit));
+        let (slow, done) = (self.label(), self.label());
+        let (first, second) = ((GROUP_APERTURE >> 32) as u32, (PRIVATE_APERTURE >> 32) as u32);
+        self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
+        self.line(&format!("sub.u32 {from_first}, {high}, {first};"));
+        self.line(&format!("setp.le.u32 {window}, {from_first}, {};", second - first));
+        self.line(&format!("vote.sync.any.pred {any}, {window}, -1;"));
+        self.line(&format!("@{any} bra {slow};"));
+        with(self, "global", at, guard);
+        self.line(&format!("bra {done};"));
+        self.line(&format!("{slow}:"));
+        self.line(&format!("setp.eq.u32 {group}, {high}, {first};"));
+        self.line(&format!("setp.eq.u32 {own}, {high}, {second};"));
+        self.line(&format!("or.pred {global}, {group}, {own};"));
+        self.line(&format!("not.pred {global}, {global};"));
+        if let Some(bit) = guard.trim().strip_prefix('@') {
+            for part in [&group, &own, &global] {
+                self.line(&format!("and.pred {part}, {part}, {bit};"));
+            }
+        }
+        with(self, "global", at, &format!("@{global} "));
+        with(self, "shared", &low, &format!("@{group} "));
+        if self.private > 0 {
+            let own_at = self.own(&low, half);
+            with(self, "local", &own_at, &format!("@{own} "));
+        } else {
+            self.line(&format!("@{own} trap;"));
+        }
+        self.line(&format!("{done}:"));
+    }
+
+    fn load(&mut self, value: Value, half: u32, access: Access) {
+        let node = self.f.node(value);
+        let to = self.register(value, half);
+        let zero = format!("mov.b{} {to}, 0;", if node.ty == Type::Wide { 64 } else { 32 });
+        let Some(guard) = self.guard(node.args.get(1), half) else { return self.line(&zero) };
+        if !guard.is_empty() || access.space == Space::Flat {
+            self.line(&zero);
+        }
+        let kind = match (access.bits, access.signed) {
+            (bits, true) => format!("s{bits}"),
+            (bits @ (8 | 16), false) => format!("u{bits}"),
+            (bits, false) => format!("b{bits}"),
+        };
+        let strong = if access.strong { ".volatile" } else { "" };
+        self.place(access.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
+            let strong = if space == "global" { strong } else { "" };
+            writer.line(&format!("{guard}ld{strong}.{space}.{kind} {to}, [{at}+{}];", access.offset));
+        });
+    }
+
+    fn store(&mut self, value: Value, half: u32, access: Access) {
+        let node = self.f.node(value);
+        let Some(guard) = self.guard(node.args.get(2), half) else { return };
+        let mut from = self.operand(node.args[1], half, "");
+        if self.f.as_constant(node.args[1]).is_some() {
+            let ty = self.f.ty(node.args[1]);
+            let temporary = self.temporary(ty);
+            let name = if ty == Type::Wide { "mov.b64" } else { "mov.b32" };
+            self.line(&format!("{name} {temporary}, {from};"));
+            from = temporary;
+        }
+        let kind = if access.bits < 32 { format!("u{}", access.bits) } else { format!("b{}", access.bits) };
+        let strong = if access.strong { ".volatile" } else { "" };
+        self.place(access.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
+            let strong = if space == "global" { strong } else { "" };
+            writer.line(&format!("{guard}st{strong}.{space}.{kind} [{at}+{}], {from};", access.offset));
+        });
+    }
+
+    fn update(&mut self, value: Value, half: u32, update: Update, returns: bool) {
+        let node = self.f.node(value);
+        let count = if update.name.starts_with("cas") { 2 } else { 1 };
+        let Some(guard) = self.guard(node.args.get(1 + count), half) else { return };
+        let to = self.register(value, half);
+        let ty = update.name.rsplit('.').next().unwrap_or_default();
+        let data: Vec<String> = (1..=count).map(|index| self.operand(node.args[index], half, ty)).collect();
+        let data = data.join(", ");
+        let wide = node.ty == Type::Wide;
+        if returns && (!guard.is_empty() || update.space == Space::Flat) {
+            self.line(&format!("mov.b{} {to}, 0;", if wide { 64 } else { 32 }));
+        }
+        let name = update.name;
+        let reduces = !returns && !name.starts_with("cas") && !name.starts_with("exch");
+        self.place(update.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
+            if space == "local" {
+                // Of the lane's own memory PTX has no atomic operations.
+                writer.line(&format!("{guard}trap;"));
+            } else if reduces {
+                writer.line(&format!("{guard}red.{space}.{name} [{at}+{}], {data};", update.offset));
+            } else {
+                writer.line(&format!("{guard}atom.{space}.{name} {to}, [{at}+{}], {data};", update.offset));
+            }
+        });
+    }
+}

@@ -1,0 +1,211 @@
+//! Makes PTX of kernels in AMD's machine code. The virtual AMD GPU has the engine of the other virtual GPU compile it.
+//!
+//! A wave of 64 lanes becomes one warp of 32 threads, each of which does the work of two lanes: `n` and `n + 32`.
+//! All threads stay together, as waves do: a branch is one for the wave. Scalar registers are values that all
+//! threads share, and a vector register is two values of each thread. What an instruction does to some lanes alone
+//! is done to all, and chosen by the lane's bit of EXEC; memory is accessed under a predicate. Code that is
+//! reached with all lanes on is there twice, once without all that ([`graph`]).
+//!
+//! [`lift`] is the only way in. What is not known it refuses by name: then the kernel is interpreted. It must never guess.
+//!
+//! | Module | What is in it |
+//! |---|---|
+//! | `node` | values and blocks |
+//! | `simplify` | what values are equal to |
+//! | `graph` | the flow of a kernel |
+//! | `state` | registers |
+//! | `scalar` | scalar instructions |
+//! | `compare` | comparisons of lanes |
+//! | `compute` | integers and bits |
+//! | `float` | floating-point numbers |
+//! | `exchange` | values of other lanes |
+//! | `memory` | loads, stores and atomic operations |
+//! | `vector` | vector instructions |
+//! | `start` | what registers begin with |
+//! | `passes` | from all that was written to what is needed |
+//! | `emit` | PTX |
+#![forbid(unsafe_code)]
+
+mod compare;
+mod compute;
+mod emit;
+mod exchange;
+mod float;
+mod graph;
+mod memory;
+mod node;
+mod passes;
+mod scalar;
+mod simplify;
+mod start;
+mod state;
+mod vector;
+
+use std::collections::HashMap;
+
+use gangway_code_object::Descriptor;
+use gangway_gcn::{Encoding, Gpu, Instruction};
+
+use crate::node::{Block, End, Op, Type};
+use crate::state::State;
+
+pub use start::{PARAMETERS, Shape, parameters};
+
+/// Why a kernel is not lifted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The instruction's name, or what it is about it.
+    pub what: String,
+    pub address: u64,
+}
+
+/// A kernel's PTX. The kernel in it is called `kernel`.
+#[derive(Clone, Debug)]
+pub struct Lifted {
+    pub text: String,
+    /// Lines that the text tells are words of the code behind this address, counted from 1; columns are 1 for a
+    /// thread's first lane and 2 for the other.
+    pub base: u64,
+    /// Bytes of private memory of a lane; a thread's local memory has them twice.
+    pub private: u64,
+}
+
+/// What is lifted.
+#[derive(Clone, Copy)]
+pub struct Kernel<'a> {
+    pub gpu: Gpu,
+    pub descriptor: Descriptor,
+    /// The address of its first instruction.
+    pub entry: u64,
+    /// How it is launched.
+    pub shape: Shape,
+    /// Fills bytes from an address, or says that they are not there.
+    pub read: &'a dyn Fn(u64, &mut [u8]) -> bool,
+}
+
+/// Lifts a kernel with all that it reaches.
+///
+/// # Errors
+/// The name of an instruction that is not known, or what else is in the way.
+pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
+    start::check(kernel)?;
+    let mut code = graph::Code { gpu: kernel.gpu, read: kernel.read, decoded: HashMap::new() };
+    let full = kernel.shape.full();
+    let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full)?;
+    let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
+    let mut s = State::new(&blocks);
+    frame(&mut s, &blocks, &entries);
+    start::begin(&mut s, kernel, &entries);
+    // Blocks whose values others need come first, but where there is a loop.
+    for number in order(&s.f.blocks) {
+        let Some(block) = number.checked_sub(1).map(|index| &blocks[index]) else { continue };
+        s.begin(number, block.key.full);
+        for (pc, instruction) in &block.code {
+            s.f.at = ((pc - base) / 4) as u32;
+            one(&mut s, instruction, *pc).map_err(|what| Refusal { what, address: *pc })?;
+        }
+        finish(&mut s, number, &block.exit);
+    }
+    s.close();
+    let mut f = s.f;
+    passes::run(&mut f);
+    emit::kernel(&f, kernel, base)
+}
+
+/// The blocks of the function, before anything is in them.
+fn frame(s: &mut State, blocks: &[graph::Block], entries: &[usize]) {
+    let end = |exit: &graph::Exit, s: &mut State| {
+        let unknown = s.f.bit(false);
+        match *exit {
+            graph::Exit::Jump(to) => End::Jump(to + 1),
+            graph::Exit::Branch(_, yes, no)
+            | graph::Exit::Exec(yes, no)
+            | graph::Exit::Goto(_, _, yes, no) => End::Branch(unknown, yes + 1, no + 1),
+            graph::Exit::Stop | graph::Exit::Trap => End::Stop,
+        }
+    };
+    let first = match *entries {
+        [one] => graph::Exit::Jump(one),
+        [full, part, ..] => graph::Exit::Exec(full, part),
+        [] => graph::Exit::Stop,
+    };
+    for exit in std::iter::once(&first).chain(blocks.iter().map(|block| &block.exit)) {
+        let end = end(exit, s);
+        s.f.blocks.push(Block { phis: Vec::new(), list: Vec::new(), before: Vec::new(), end });
+    }
+    for number in 0..s.f.blocks.len() {
+        for to in s.f.blocks[number].end.successors() {
+            s.f.blocks[to].before.push(number);
+        }
+    }
+}
+
+/// Each block behind those that come before it, as far as there is no loop.
+fn order(blocks: &[Block]) -> Vec<usize> {
+    let mut seen = vec![false; blocks.len()];
+    let mut order = Vec::new();
+    let mut work = vec![(0, 0)];
+    seen[0] = true;
+    while let Some((block, next)) = work.pop() {
+        let successors = blocks[block].end.successors();
+        match successors.get(next) {
+            Some(&to) => {
+                work.push((block, next + 1));
+                if !std::mem::replace(&mut seen[to], true) {
+                    work.push((to, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    order
+}
+
+fn one(s: &mut State, instruction: &Instruction, pc: u64) -> state::Result {
+    match instruction.row.encoding {
+        _ if instruction.row.effects.any(gangway_gcn::table::row::TRAPS) => Ok(()),
+        Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Sopp => {
+            scalar::lift(s, instruction, pc)
+        }
+        Encoding::Smem => scalar::memory(s, instruction),
+        Encoding::Vop1 | Encoding::Vop2 | Encoding::Vop3 | Encoding::Vop3p | Encoding::Vopc => {
+            vector::lift(s, instruction)
+        }
+        Encoding::Ds => memory::lds(s, instruction),
+        Encoding::Flat | Encoding::Global | Encoding::Scratch => memory::flat(s, instruction),
+        Encoding::Mubuf => memory::buffer(s, instruction),
+        Encoding::Mtbuf => state::unknown(instruction.row.name),
+    }
+}
+
+fn finish(s: &mut State, number: usize, exit: &graph::Exit) {
+    let zero = s.f.wide(0);
+    let condition = match exit {
+        graph::Exit::Branch(graph::Condition::Scc, ..) => s.scc(),
+        graph::Exit::Branch(graph::Condition::Vcc, ..) => {
+            let vcc = s.pair(gangway_gcn::operand::scalar::VCC);
+            s.f.test("setp.ne.b64", &[vcc, zero])
+        }
+        graph::Exit::Branch(graph::Condition::Exec, ..) => {
+            let exec = s.exec();
+            s.f.test("setp.ne.b64", &[exec, zero])
+        }
+        graph::Exit::Exec(..) => {
+            let (exec, all) = (s.exec(), s.f.wide(u64::MAX));
+            s.f.test("setp.eq.b64", &[exec, all])
+        }
+        graph::Exit::Goto(pair, target, ..) => {
+            let (pair, target) = (s.goes.take().unwrap_or_else(|| s.pair(*pair)), s.f.wide(*target));
+            s.f.test("setp.eq.b64", &[pair, target])
+        }
+        graph::Exit::Trap => {
+            s.f.make(Op::Trap, &[], Type::Nothing);
+            return;
+        }
+        graph::Exit::Jump(_) | graph::Exit::Stop => return,
+    };
+    if let End::Branch(known, ..) = &mut s.f.blocks[number].end {
+        *known = condition;
+    }
+}

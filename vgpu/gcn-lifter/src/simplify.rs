@@ -1,0 +1,308 @@
+//! What values are equal to.
+//!
+//! Machine code has words; addresses are of two of them, and so are masks. Here they become what the compiler had:
+//! sums of 64 bits, and a bit for each lane instead of a mask.
+
+use crate::node::{Function, Op, Type, Value};
+
+/// Something that a value is equal to, and that is there already or simpler.
+pub fn simplify(f: &mut Function, op: Op, args: &[Value], ty: Type) -> Option<Value> {
+    match op {
+        Op::Pack => pack(f, args[0], args[1]),
+        Op::Low | Op::High => part(f, op, args[0]),
+        Op::Select => select(f, args),
+        Op::Ballot => ballot(f, args[0]),
+        Op::LaneBit => lane_bit(f, args[0]),
+        Op::AddWith | Op::SubWith => carried(f, op, args),
+        Op::AddCarry | Op::SubBorrow => match f.as_constant(args[1]) {
+            Some(0) => Some(f.bit(false)),
+            _ => None,
+        },
+        Op::Gather | Op::ReadLane if f.is_uniform(args[0]) => Some(args[0]),
+        Op::ReadLane => read_lane(f, args[0], args[1]),
+        Op::Plain(name) => plain(f, name, args, ty),
+        _ => None,
+    }
+}
+
+/// What has been written to one lane, and is read again: how scalar registers are kept.
+fn read_lane(f: &mut Function, value: Value, lane: Value) -> Option<Value> {
+    let lane_number = f.as_constant(lane)?;
+    if f.op(value) != Op::Select {
+        return None;
+    }
+    let test = f.arg(value, 0);
+    if f.op(test) != Op::Plain("setp.eq.b32") || f.op(f.arg(test, 0)) != Op::Lane {
+        return None;
+    }
+    let written = f.as_constant(f.arg(test, 1))?;
+    let from = f.arg(value, if written == lane_number { 1 } else { 2 });
+    if written == lane_number {
+        return Some(from);
+    }
+    Some(f.make(Op::ReadLane, &[from, lane], Type::Word))
+}
+
+fn pack(f: &mut Function, low: Value, high: Value) -> Option<Value> {
+    if let (Some(low), Some(high)) = (f.as_constant(low), f.as_constant(high)) {
+        return Some(f.wide(high << 32 | low));
+    }
+    match (f.op(low), f.op(high)) {
+        (Op::Low, Op::High) if f.arg(low, 0) == f.arg(high, 0) => return Some(f.arg(low, 0)),
+        (_, Op::Constant(0)) => return Some(f.plain_wide("cvt.u64.u32", &[low])),
+        (_, Op::Plain("shr.s32")) if f.arg(high, 0) == low && f.as_constant(f.arg(high, 1)) == Some(31) => {
+            return Some(f.plain_wide("cvt.s64.s32", &[low]));
+        }
+        (Op::Plain("mul.lo.u32"), Op::Plain("mul.hi.u32")) if same(f, low, high) => {
+            let (a, b) = (f.arg(low, 0), f.arg(low, 1));
+            return Some(f.plain_wide("mul.wide.u32", &[a, b]));
+        }
+        (Op::Plain("mul.lo.u32"), Op::Plain("mul.hi.s32")) if same(f, low, high) => {
+            let (a, b) = (f.arg(low, 0), f.arg(low, 1));
+            return Some(f.plain_wide("mul.wide.s32", &[a, b]));
+        }
+        (Op::Plain(word @ ("add.u32" | "sub.u32")), Op::High) => {
+            let sum = f.arg(high, 0);
+            let wide = if word == "add.u32" { "add.s64" } else { "sub.s64" };
+            if f.op(sum) == Op::Plain(wide) {
+                let (a, b) = (f.arg(sum, 0), f.arg(sum, 1));
+                let (a, b) = (f.low(a), f.low(b));
+                let (c, d) = (f.arg(low, 0), f.arg(low, 1));
+                if (a, b) == (c, d) || word == "add.u32" && (a, b) == (d, c) {
+                    return Some(sum);
+                }
+            }
+        }
+        _ => {}
+    }
+    None
+}
+
+fn same(f: &Function, one: Value, other: Value) -> bool {
+    f.arg(one, 0) == f.arg(other, 0) && f.arg(one, 1) == f.arg(other, 1)
+}
+
+fn part(f: &mut Function, op: Op, wide: Value) -> Option<Value> {
+    let is_low = op == Op::Low;
+    match f.op(wide) {
+        Op::Constant(value) => Some(f.word(if is_low { value as u32 } else { (value >> 32) as u32 })),
+        Op::Pack => Some(f.arg(wide, usize::from(!is_low))),
+        Op::Plain("cvt.u64.u32") => Some(if is_low { f.arg(wide, 0) } else { f.word(0) }),
+        Op::Plain("cvt.s64.s32") if is_low => Some(f.arg(wide, 0)),
+        Op::Plain("mul.wide.u32" | "mul.wide.s32") if is_low => {
+            let (a, b) = (f.arg(wide, 0), f.arg(wide, 1));
+            Some(f.plain("mul.lo.u32", &[a, b]))
+        }
+        Op::Plain("add.s64") if is_low => {
+            let (a, b) = (f.arg(wide, 0), f.arg(wide, 1));
+            let (a, b) = (f.low(a), f.low(b));
+            Some(f.plain("add.u32", &[a, b]))
+        }
+        // A mask of all lanes or none: a bit that all lanes share.
+        Op::Select => match (f.as_constant(f.arg(wide, 1)), f.as_constant(f.arg(wide, 2))) {
+            (Some(yes), Some(no)) => {
+                let shift = if is_low { 0 } else { 32 };
+                let (bit, yes, no) =
+                    (f.arg(wide, 0), f.word((yes >> shift) as u32), f.word((no >> shift) as u32));
+                Some(f.select(bit, yes, no))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn select(f: &mut Function, args: &[Value]) -> Option<Value> {
+    let (bit, yes, no) = (args[0], args[1], args[2]);
+    if yes == no {
+        return Some(yes);
+    }
+    match f.op(bit) {
+        Op::Constant(0) => return Some(no),
+        Op::Constant(_) => return Some(yes),
+        Op::Plain("not.pred") => {
+            let bit = f.arg(bit, 0);
+            return Some(f.select(bit, no, yes));
+        }
+        _ => {}
+    }
+    // What is chosen again by the same bit.
+    if f.op(yes) == Op::Select && f.arg(yes, 0) == bit {
+        let yes = f.arg(yes, 1);
+        return Some(f.select(bit, yes, no));
+    }
+    if f.op(no) == Op::Select && f.arg(no, 0) == bit {
+        let no = f.arg(no, 2);
+        return Some(f.select(bit, yes, no));
+    }
+    if f.ty(yes) == Type::Bit {
+        match (f.as_constant(yes), f.as_constant(no)) {
+            (Some(1), Some(0)) => return Some(bit),
+            (Some(0), Some(1)) => return Some(f.not(bit)),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn ballot(f: &mut Function, bit: Value) -> Option<Value> {
+    match f.as_constant(bit) {
+        Some(0) => return Some(f.wide(0)),
+        Some(_) => return Some(f.wide(u64::MAX)),
+        None => {}
+    }
+    if f.is_uniform(bit) {
+        let (all, none) = (f.wide(u64::MAX), f.wide(0));
+        return Some(f.select(bit, all, none));
+    }
+    match f.op(bit) {
+        Op::LaneBit => Some(f.arg(bit, 0)),
+        // Masks that are there already are joined as such.
+        Op::Plain(name @ ("and.pred" | "or.pred" | "xor.pred")) => {
+            let (a, b) = (f.arg(bit, 0), f.arg(bit, 1));
+            if f.op(a) != Op::LaneBit || f.op(b) != Op::LaneBit {
+                return None;
+            }
+            let name = match name {
+                "and.pred" => "and.b64",
+                "or.pred" => "or.b64",
+                _ => "xor.b64",
+            };
+            let (a, b) = (f.arg(a, 0), f.arg(b, 0));
+            Some(f.plain_wide(name, &[a, b]))
+        }
+        _ => None,
+    }
+}
+
+fn lane_bit(f: &mut Function, mask: Value) -> Option<Value> {
+    match f.op(mask) {
+        Op::Constant(0) => Some(f.bit(false)),
+        Op::Constant(u64::MAX) => Some(f.bit(true)),
+        Op::Ballot => Some(f.arg(mask, 0)),
+        Op::Plain(name @ ("and.b64" | "or.b64" | "xor.b64")) => {
+            let (a, b) = (f.arg(mask, 0), f.arg(mask, 1));
+            let (a, b) = (f.lane_bit(a), f.lane_bit(b));
+            let name = match name {
+                "and.b64" => "and.pred",
+                "or.b64" => "or.pred",
+                _ => "xor.pred",
+            };
+            Some(f.test(name, &[a, b]))
+        }
+        Op::Plain("not.b64") => {
+            let mask = f.arg(mask, 0);
+            let bit = f.lane_bit(mask);
+            Some(f.not(bit))
+        }
+        Op::Select => {
+            let (bit, yes, no) = (f.arg(mask, 0), f.arg(mask, 1), f.arg(mask, 2));
+            let all = |f: &Function, value| matches!(f.as_constant(value), Some(0 | u64::MAX));
+            if !all(f, yes) || !all(f, no) {
+                return None;
+            }
+            let (yes, no) = (f.lane_bit(yes), f.lane_bit(no));
+            Some(f.select(bit, yes, no))
+        }
+        _ => None,
+    }
+}
+
+/// Upper halves of sums: those of 64 bits, if the carry is that of the lower ones.
+fn carried(f: &mut Function, op: Op, args: &[Value]) -> Option<Value> {
+    let (a, b, carry) = (args[0], args[1], args[2]);
+    let (makes, wide, word) = match op {
+        Op::AddWith => (Op::AddCarry, "add.s64", "add.u32"),
+        _ => (Op::SubBorrow, "sub.s64", "sub.u32"),
+    };
+    if f.as_constant(carry) == Some(0) {
+        return Some(f.plain(word, &[a, b]));
+    }
+    if f.op(carry) != makes {
+        return None;
+    }
+    let (low_a, low_b) = (f.arg(carry, 0), f.arg(carry, 1));
+    let (a, b) = (f.pack(low_a, a), f.pack(low_b, b));
+    let sum = f.plain_wide(wide, &[a, b]);
+    Some(f.high(sum))
+}
+
+fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Option<Value> {
+    let constants: Vec<Option<u64>> = args.iter().map(|arg| f.as_constant(*arg)).collect();
+    if let Some(value) = evaluate(name, &constants) {
+        return Some(f.constant(value, ty));
+    }
+    let ones = if ty == Type::Word { 0xffff_ffff } else { u64::MAX };
+    match (name, constants.as_slice()) {
+        ("and.b32" | "and.b64", &[Some(0), _] | &[_, Some(0)]) => return Some(f.constant(0, ty)),
+        ("and.b32" | "and.b64", &[Some(all), _]) if all == ones => return Some(args[1]),
+        ("and.b32" | "and.b64", &[_, Some(all)]) if all == ones => return Some(args[0]),
+        ("or.b32" | "or.b64" | "xor.b32" | "xor.b64" | "add.u32" | "add.s64", &[Some(0), _]) => {
+            return Some(args[1]);
+        }
+        ("or.b32" | "or.b64" | "xor.b32" | "xor.b64" | "add.u32" | "add.s64", &[_, Some(0)]) => {
+            return Some(args[0]);
+        }
+        (
+            "shl.b32" | "shl.b64" | "shr.u32" | "shr.u64" | "shr.s32" | "shr.s64" | "sub.u32",
+            &[_, Some(0)],
+        ) => {
+            return Some(args[0]);
+        }
+        ("or.b64", &[Some(u64::MAX), _] | &[_, Some(u64::MAX)]) => return Some(f.wide(u64::MAX)),
+        ("and.b32" | "and.b64" | "or.b32" | "or.b64", _) if args[0] == args[1] => return Some(args[0]),
+        ("and.pred", &[Some(0), _] | &[_, Some(0)]) => return Some(f.bit(false)),
+        ("or.pred", &[Some(1), _] | &[_, Some(1)]) => return Some(f.bit(true)),
+        ("and.pred", &[Some(1), _]) | ("or.pred" | "xor.pred", &[Some(0), _]) => return Some(args[1]),
+        ("and.pred", &[_, Some(1)]) | ("or.pred" | "xor.pred", &[_, Some(0)]) => return Some(args[0]),
+        ("xor.pred", &[Some(1), _]) => return Some(f.not(args[1])),
+        ("xor.pred", &[_, Some(1)]) => return Some(f.not(args[0])),
+        ("and.pred" | "or.pred", _) if args[0] == args[1] => return Some(args[0]),
+        _ => {}
+    }
+    if name == "add.u32"
+        && let (Op::Below(one), Op::Below(other)) = (f.op(args[0]), f.op(args[1]))
+        && one != other
+    {
+        return Some(f.make(Op::Lane, &[], Type::Word));
+    }
+    match name {
+        "not.pred" if f.op(args[0]) == Op::Plain("not.pred") => Some(f.arg(args[0], 0)),
+        // Whether all lanes have a bit, or none: that of a bit which all share.
+        "setp.ne.b64" | "setp.eq.b64" if f.op(args[0]) == Op::Select => {
+            let mask = args[0];
+            let yes = f.as_constant(f.arg(mask, 1))?;
+            let no = f.as_constant(f.arg(mask, 2))?;
+            let with = constants[1]?;
+            let bit = f.arg(mask, 0);
+            let holds = |value: u64| (value == with) == (name == "setp.eq.b64");
+            let (yes, no) = (f.bit(holds(yes)), f.bit(holds(no)));
+            Some(f.select(bit, yes, no))
+        }
+        _ => None,
+    }
+}
+
+/// Results of constants.
+fn evaluate(name: &str, constants: &[Option<u64>]) -> Option<u64> {
+    let word = |index: usize| constants.get(index).copied().flatten();
+    let (a, b) = (word(0)?, if constants.len() > 1 { word(1)? } else { 0 });
+    Some(match name {
+        "add.u32" | "add.s64" => a.wrapping_add(b),
+        "sub.u32" | "sub.s64" => a.wrapping_sub(b),
+        "and.b32" | "and.b64" | "and.pred" => a & b,
+        "or.b32" | "or.b64" | "or.pred" => a | b,
+        "xor.b32" | "xor.b64" | "xor.pred" => a ^ b,
+        "not.b32" | "not.b64" | "not.pred" => !a,
+        "shl.b32" if b < 32 => a << b,
+        "shl.b64" if b < 64 => a << b,
+        "shr.u32" | "shr.u64" if b < 64 => a >> b,
+        "shr.s32" if b < 32 => ((a as u32).cast_signed() >> b) as u64,
+        "mul.lo.u32" => a.wrapping_mul(b),
+        "setp.ne.b32" | "setp.ne.b64" => u64::from(a != b),
+        "setp.eq.b32" | "setp.eq.b64" => u64::from(a == b),
+        "cvt.u64.u32" => a,
+        "cvt.s64.s32" => i64::from((a as u32).cast_signed()).cast_unsigned(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,177 @@
+//! What registers begin with (AMDGPU guide, "Initial Kernel Execution State"), and the launch's parameters.
+
+use gangway_code_object::Descriptor;
+use gangway_gcn::operand::scalar;
+use gangway_gcn_interpreter::{Dispatch, LANES};
+
+use crate::node::{End, Op, Type, Value};
+use crate::state::{State, VECTOR, Variable};
+use crate::{Kernel, Refusal};
+
+/// Words of the parameters: 16 scalar registers, and the work-items of the grid.
+pub const PARAMETERS: usize = 20;
+const GRID: u32 = 16;
+
+/// How a kernel is launched, as far as its code depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    pub group: [u16; 3],
+    /// All work-groups have all their work-items.
+    pub whole: bool,
+}
+
+impl Shape {
+    #[must_use]
+    pub fn new(group: [u16; 3], grid: [u32; 3]) -> Self {
+        let whole = (0..3).all(|at| grid[at].is_multiple_of(group[at].max(1).into()));
+        Self { group, whole }
+    }
+
+    fn items(self) -> u32 {
+        self.group.iter().map(|&size| u32::from(size)).product()
+    }
+
+    /// With which waves the kernel begins: full ones, others.
+    pub(crate) fn full(self) -> Vec<bool> {
+        if self.whole && self.items().is_multiple_of(LANES) { vec![true] } else { vec![true, false] }
+    }
+
+    /// Threads of a block: rows of 32 for each wave.
+    #[must_use]
+    pub fn block(self) -> [u32; 3] {
+        [32, self.items().div_ceil(LANES), 1]
+    }
+}
+
+/// What is in the way of a kernel as such.
+pub fn check(kernel: &Kernel<'_>) -> Result<(), Refusal> {
+    let Descriptor { rsrc1, rsrc2, .. } = kernel.descriptor;
+    let refuse = |what: &str| Err(Refusal { what: what.to_owned(), address: kernel.entry });
+    if rsrc1.round_mode_32() != 0 || rsrc1.round_mode_16_64() != 0 {
+        return refuse("a mode of rounding");
+    }
+    if !matches!(rsrc1.denorm_mode_32(), 0 | 3) || rsrc1.denorm_mode_16_64() != 3 {
+        return refuse("a mode of denormals");
+    }
+    if rsrc2.workgroup_info() != 0 || rsrc2.user_sgprs() > 16 {
+        return refuse("scalar registers at the kernel's beginning");
+    }
+    Ok(())
+}
+
+/// The bytes of the parameters.
+#[must_use]
+pub fn parameters(dispatch: &Dispatch, descriptor: &Descriptor) -> Vec<u8> {
+    let properties = descriptor.properties;
+    let packet = &dispatch.packet;
+    let mut words: Vec<u32> = Vec::with_capacity(PARAMETERS);
+    let wide = |words: &mut Vec<u32>, value: u64| words.extend([value as u32, (value >> 32) as u32]);
+    if properties.private_segment_buffer() != 0 {
+        // Nothing looks at what it says: the lifter knows it by its place.
+        words.extend([0; 4]);
+    }
+    let fields = [
+        (properties.dispatch_ptr(), dispatch.packet_address),
+        (properties.queue_ptr(), dispatch.queue_address),
+        (properties.kernarg_segment_ptr(), packet.kernarg_address),
+        (properties.dispatch_id(), dispatch.dispatch_id),
+        (properties.flat_scratch_init(), 0),
+    ];
+    for (_, value) in fields.into_iter().filter(|(enabled, _)| *enabled != 0) {
+        wide(&mut words, value);
+    }
+    if properties.private_segment_size() != 0 {
+        words.push(packet.private_segment_size);
+    }
+    words.resize(GRID as usize, 0);
+    words.extend(packet.grid);
+    words.resize(PARAMETERS, 0);
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Writes block 0: all registers.
+pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
+    s.begin(0, true);
+    let Descriptor { rsrc2, properties, .. } = kernel.descriptor;
+    let mut first = rsrc2.user_sgprs();
+    for number in 0..first {
+        let word = s.f.make(Op::Parameter(number), &[], Type::Word);
+        s.set(number as Variable, word);
+    }
+    if properties.private_segment_buffer() != 0 {
+        s.private = Some([s.get(2), s.get(3)]);
+    }
+    let group = ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(|name| s.f.make(Op::Special(name), &[], Type::Word));
+    let enabled = [rsrc2.workgroup_id_x(), rsrc2.workgroup_id_y(), rsrc2.workgroup_id_z()];
+    for (place, _) in group.iter().zip(enabled).filter(|(_, enabled)| *enabled != 0) {
+        s.set(first as Variable, *place);
+        first += 1;
+    }
+    // The wave's place in private memory stays 0: each thread has its own.
+    let extent = extent(s, kernel, group);
+    let wave = s.f.make(Op::Special("%tid.y"), &[], Type::Word);
+    let (six, lane) = (s.f.word(6), s.f.make(Op::Lane, &[], Type::Word));
+    let before = s.f.plain("shl.b32", &[wave, six]);
+    let index = s.f.plain("add.u32", &[lane, before]);
+    items(s, kernel, extent, index);
+    let full = kernel.shape.full();
+    if full.len() > 1 {
+        let items = s.f.plain("mul.lo.u32", &[extent[0], extent[1]]);
+        let items = s.f.plain("mul.lo.u32", &[items, extent[2]]);
+        // Of a wave that has none of them no lane is on.
+        let left = s.f.plain("sub.u32", &[items, before]);
+        let (zero, most) = (s.f.word(0), s.f.word(LANES));
+        let left = s.f.plain("max.s32", &[left, zero]);
+        let left = s.f.plain("min.s32", &[left, most]);
+        let ones = s.f.wide(u64::MAX);
+        let above = s.f.plain_wide("shl.b64", &[ones, left]);
+        let exec = s.f.plain_wide("not.b64", &[above]);
+        s.set_pair(scalar::EXEC, exec);
+        let is_full = s.f.test("setp.eq.b64", &[exec, ones]);
+        s.f.blocks[0].end = End::Branch(is_full, entries[0] + 1, entries[1] + 1);
+    }
+}
+
+/// The work-items of the work-group in each direction.
+fn extent(s: &mut State, kernel: &Kernel<'_>, group: [Value; 3]) -> [Value; 3] {
+    std::array::from_fn(|at| {
+        let size = s.f.word(kernel.shape.group[at].into());
+        if kernel.shape.whole {
+            return size;
+        }
+        let grid = s.f.make(Op::Parameter(GRID + at as u32), &[], Type::Word);
+        let before = s.f.plain("mul.lo.u32", &[group[at], size]);
+        let left = s.f.plain("sub.u32", &[grid, before]);
+        s.f.plain("min.u32", &[left, size])
+    })
+}
+
+/// Vector registers: the work-items' numbers.
+fn items(s: &mut State, kernel: &Kernel<'_>, extent: [Value; 3], index: Value) {
+    let zero = s.f.word(0);
+    let [width, height, _] = extent;
+    let flat = kernel.shape.group[1] == 1 && kernel.shape.group[2] == 1;
+    let item = if flat {
+        [index, zero, zero]
+    } else {
+        let row = s.f.plain("div.u32", &[index, width]);
+        [
+            s.f.plain("rem.u32", &[index, width]),
+            s.f.plain("rem.u32", &[row, height]),
+            s.f.plain("div.u32", &[row, height]),
+        ]
+    };
+    if !kernel.gpu.unified_registers() {
+        for (number, place) in item.into_iter().enumerate() {
+            if number as u32 <= kernel.descriptor.rsrc2.workitem_id() {
+                s.set(VECTOR + number as Variable, place);
+            }
+        }
+        return;
+    }
+    let (ten, twenty) = (s.f.word(10), s.f.word(20));
+    let (y, z) = (s.f.plain("shl.b32", &[item[1], ten]), s.f.plain("shl.b32", &[item[2], twenty]));
+    let packed = s.f.plain("or.b32", &[item[0], y]);
+    let packed = s.f.plain("or.b32", &[packed, z]);
+    s.set(VECTOR, packed);
+}

@@ -1,0 +1,257 @@
+//! Vector instructions: their operands, and where results go. What they compute is in `compute` and `float`.
+
+use gangway_gcn::instruction::{Form, Packed, Part, Scale, Shape, Unused, Vector};
+use gangway_gcn::operand::scalar;
+use gangway_gcn::table::Slot;
+use gangway_gcn::table::row::{READS_DESTINATION, READS_VCC, WRITES_EXEC};
+use gangway_gcn::{Instruction, Operand};
+
+use crate::node::{Op, Type, Value};
+use crate::state::{Result, Sources, State, bits, unknown};
+use crate::{compare, compute, exchange, float};
+
+pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
+    let Form::Vector(form) = &instruction.form else { return unknown("a form") };
+    let row = instruction.row;
+    if exchange::lift(s, instruction, form)? {
+        return Ok(());
+    }
+    let (clamp, scale) = match form.shape {
+        Shape::Long(long) => (long.clamp, long.scale),
+        Shape::Sdwa(sdwa) => (sdwa.clamp, sdwa.scale),
+        Shape::Packed(packed) => (packed.clamp, Scale::One),
+        Shape::Short | Shape::Dpp(_) => (false, Scale::One),
+        Shape::Matrix(_) => return unknown(row.name),
+    };
+    if let Shape::Packed(packed) = form.shape {
+        if clamp {
+            return unknown(format!("{} with clamp", row.name));
+        }
+        return packed_pair(s, instruction, form, packed);
+    }
+    let sources = sources(s, instruction, form)?;
+    if let Some(bit) = compare::lift(s, row, &sources) {
+        let mask = s.mask_of(bit);
+        if let Some(Operand::Scalar { first, .. }) = form.to.first() {
+            s.set_pair(*first, mask);
+        }
+        if row.effects.any(WRITES_EXEC) {
+            s.set_pair(scalar::EXEC, mask);
+        }
+        return Ok(());
+    }
+    let (value, carry) = match compute::lift(s, row.name, &sources) {
+        Some(found) => found,
+        None => match float::lift(s, row.name, &sources) {
+            Some(found) => found,
+            None => return unknown(row.name),
+        },
+    };
+    let mut value = value;
+    if clamp || scale != Scale::One {
+        let ty = if row.name.ends_with("_f32") && s.f.ty(value) == Type::Word { "f32" } else { "" };
+        if ty.is_empty() {
+            return unknown(format!("{} with clamp or a factor", row.name));
+        }
+        let factor = match scale {
+            Scale::One => None,
+            Scale::Two => Some(2.0f32),
+            Scale::Four => Some(4.0),
+            Scale::Half => Some(0.5),
+        };
+        if let Some(factor) = factor {
+            let factor = s.f.word(factor.to_bits());
+            value = s.f.plain("mul.rn.f32", &[value, factor]);
+        }
+        if clamp {
+            value = s.f.plain("cvt.sat.f32.f32", &[value]);
+        }
+    }
+    write(s, form, value)?;
+    s.only = None;
+    if let Some(carry) = carry {
+        let mask = s.mask_of(carry);
+        let to = form.to.iter().find_map(|to| match to {
+            Operand::Scalar { first, .. } => Some(*first),
+            _ => None,
+        });
+        if let Some(to) = to {
+            s.set_pair(to, mask);
+        }
+    }
+    Ok(())
+}
+
+fn sources(s: &mut State, instruction: &Instruction, form: &Vector) -> Result<Sources> {
+    let row = instruction.row;
+    let mut found = Sources { values: Vec::new(), bit: None };
+    if row.effects.any(READS_VCC) {
+        let vcc = s.pair(scalar::VCC);
+        found.bit = Some(s.bit_of(vcc));
+    }
+    for (index, operand) in form.from.iter().enumerate() {
+        if row.from[index] == Slot::Mask {
+            let mask = s.source(row, &Slot::Mask, operand)?;
+            found.bit = Some(s.bit_of(mask));
+            continue;
+        }
+        let slot = row.wide_source(index);
+        let value = match (form.shape, index) {
+            (Shape::Dpp(dpp), 0) => exchange::dpp(s, operand, &dpp)?,
+            _ => s.source(row, &slot, operand)?,
+        };
+        let value = modified(s, form, index, &slot, value)?;
+        found.values.push(value);
+    }
+    if row.effects.any(READS_DESTINATION)
+        && found.values.len() < 3
+        && let Some(first) = form.to.first().and_then(State::vector)
+    {
+        let words = match form.to[0] {
+            Operand::Vector { words, .. } | Operand::Accumulator { words, .. } => words,
+            _ => 1,
+        };
+        found.values.push(if words > 1 { s.pair_on(first) } else { s.get_on(first) });
+    }
+    Ok(found)
+}
+
+/// A source with its signs, its half or its part.
+fn modified(s: &mut State, form: &Vector, index: usize, slot: &Slot, value: Value) -> Result<Value> {
+    let bit = |bits: u8| bits >> index & 1 != 0;
+    let (negative, absolute) = match form.shape {
+        Shape::Long(long) => {
+            if long.select != 0 {
+                return unknown("a half of a register");
+            }
+            (bit(long.negative), bit(long.absolute))
+        }
+        Shape::Sdwa(sdwa) => (bit(sdwa.negative), bit(sdwa.absolute)),
+        Shape::Dpp(dpp) => (bit(dpp.negative), bit(dpp.absolute)),
+        Shape::Short | Shape::Packed(_) | Shape::Matrix(_) => (false, false),
+    };
+    let mut value = value;
+    if let Shape::Sdwa(sdwa) = form.shape
+        && let Some(part) = sdwa.from.get(index)
+    {
+        let (from, count) = place(*part);
+        let name = if bit(sdwa.signed) { "bfe.s32" } else { "bfe.u32" };
+        if count < 32 {
+            let (from, count) = (s.f.word(from), s.f.word(count));
+            value = s.f.plain(name, &[value, from, count]);
+        }
+    }
+    match bits(slot) {
+        16 if negative || absolute => return unknown("signs of a half"),
+        64 => {
+            if absolute {
+                let rest = s.f.wide(u64::MAX >> 1);
+                value = s.f.plain_wide("and.b64", &[value, rest]);
+            }
+            if negative {
+                let sign = s.f.wide(1 << 63);
+                value = s.f.plain_wide("xor.b64", &[value, sign]);
+            }
+        }
+        _ => {
+            if absolute {
+                let rest = s.f.word(u32::MAX >> 1);
+                value = s.f.plain("and.b32", &[value, rest]);
+            }
+            if negative {
+                let sign = s.f.word(1 << 31);
+                value = s.f.plain("xor.b32", &[value, sign]);
+            }
+        }
+    }
+    Ok(value)
+}
+
+/// Where a part begins, and its bits.
+const fn place(part: Part) -> (u32, u32) {
+    match part {
+        Part::Byte(number) => (8 * number as u32, 8),
+        Part::Word(number) => (16 * number as u32, 16),
+        Part::Whole => (0, 32),
+    }
+}
+
+fn write(s: &mut State, form: &Vector, value: Value) -> Result {
+    let Some(first) = form.to.first().and_then(State::vector) else { return Ok(()) };
+    let mut value = value;
+    if let Shape::Sdwa(sdwa) = form.shape {
+        let (from, count) = place(sdwa.to);
+        if count < 32 {
+            let (from_word, count_word) = (s.f.word(from), s.f.word(count));
+            value = match sdwa.unused {
+                Unused::Preserve => {
+                    let old = s.get_on(first);
+                    s.f.plain("bfi.b32", &[value, old, from_word, count_word])
+                }
+                Unused::Zero => {
+                    let mask = s.f.word(u32::MAX >> (32 - count));
+                    let part = s.f.plain("and.b32", &[value, mask]);
+                    s.f.plain("shl.b32", &[part, from_word])
+                }
+                Unused::Sign => {
+                    let zero = s.f.word(0);
+                    let part = s.f.plain("bfe.s32", &[value, zero, count_word]);
+                    s.f.plain("shl.b32", &[part, from_word])
+                }
+            };
+        }
+    }
+    s.set_vector(first, value);
+    Ok(())
+}
+
+/// Two single-precision numbers in a pair of registers, or two words that are moved.
+fn packed_pair(s: &mut State, instruction: &Instruction, form: &Vector, packed: Packed) -> Result {
+    let row = instruction.row;
+    let base = match row.name {
+        "v_pk_fma_f32" => "fma.rn.f32",
+        "v_pk_mul_f32" => "mul.rn.f32",
+        "v_pk_add_f32" => "add.rn.f32",
+        "v_pk_mov_b32" => "",
+        _ => return unknown(row.name),
+    };
+    let mut wide = Vec::new();
+    for (slot, operand) in row.from.iter().zip(form.from.iter()) {
+        wide.push((
+            s.source(row, slot, operand)?,
+            !matches!(operand, Operand::Scalar { .. } | Operand::Vector { .. }),
+        ));
+    }
+    let mut halves = Vec::new();
+    for element in 0..2u8 {
+        let (select, negative) = match element {
+            0 => (packed.select, packed.negative),
+            _ => (packed.select_high, packed.negative_high),
+        };
+        if base.is_empty() {
+            // Each half has a source of its own.
+            let index = usize::from(element);
+            let Some((value, _)) = wide.get(index).copied() else { return unknown(row.name) };
+            halves.push(if packed.select >> index & 1 == 0 { s.f.low(value) } else { s.f.high(value) });
+            continue;
+        }
+        let mut args = Vec::new();
+        for (index, (value, is_constant)) in wide.iter().enumerate() {
+            let high = select >> index & 1 != 0;
+            if high && *is_constant {
+                return unknown("the upper half of a constant");
+            }
+            let mut part = if high { s.f.high(*value) } else { s.f.low(*value) };
+            if negative >> index & 1 != 0 {
+                let sign = s.f.word(1 << 31);
+                part = s.f.plain("xor.b32", &[part, sign]);
+            }
+            args.push(part);
+        }
+        halves.push(s.f.make(Op::Plain(base), &args, Type::Word));
+    }
+    let to = State::vector_of(form.to.first())?;
+    s.set_lanes(to, halves[0]);
+    s.set_lanes(to + 1, halves[1]);
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! The order in which the modules stand.
+
+#[test]
+fn modules_use_those_above_them() {
+    gangway_layers::check(env!("CARGO_MANIFEST_DIR"));
+}

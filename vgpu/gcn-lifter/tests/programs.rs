@@ -1,0 +1,153 @@
+//! C programs and random ones, compiled for AMD's processors, lifted, compiled and run by the engine: the results are
+//! those of the host, to the bit. What of them is not lifted `tests/refused.txt` tells.
+
+#[path = "../../gcn-interpreter/tests/support/generator.rs"]
+mod generator;
+#[path = "../../gcn-interpreter/tests/support/host.rs"]
+mod host;
+mod memory;
+#[path = "../../gcn-interpreter/tests/support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gangway_code_object::CodeObject;
+use gangway_commands::Folder;
+use gangway_engine::{Engine, Execution, KernelLaunch, Options};
+use gangway_gcn::Gpu;
+use gangway_gcn_interpreter::Memory;
+use gangway_gcn_lifter::{Kernel, Refusal, Shape, lift, parameters};
+use host::Run;
+use libtest_mimic::{Arguments, Trial};
+use memory::DeviceMemory;
+use support::Device;
+
+const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+/// Kernels that are lifted whole.
+const KERNELS: &[&str] = &["words.c", "numbers.c", "flow.c"];
+/// The interpreter's, of which much is not yet.
+const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
+/// How many random programs are tried.
+const SEEDS: u64 = 8;
+
+/// What was not lifted, by the program's name.
+type Refused = Arc<Mutex<BTreeMap<String, String>>>;
+
+fn main() {
+    let ignored = !support::is_possible();
+    let arguments = Arguments::from_args();
+    let refused = Refused::default();
+    let mut trials = Vec::new();
+    for kernel in KERNELS {
+        for gpu in Gpu::ALL {
+            for level in ["-O1", "-O2", "-O3"] {
+                let trial =
+                    Trial::test(format!("{kernel}/{gpu}{level}"), move || Ok(whole(gpu, level, kernel)?));
+                trials.push(trial.with_ignored_flag(ignored));
+            }
+        }
+    }
+    for program in PROGRAMS {
+        for gpu in [Gpu::Gfx90a] {
+            for level in LEVELS {
+                let (name, refused) = (format!("{program}/{gpu}{level}"), Arc::clone(&refused));
+                let key = name.clone();
+                let trial = Trial::test(name, move || {
+                    Ok(compare(gpu, level, &host::sources().join(program), &key, &refused)?)
+                });
+                trials.push(trial.with_ignored_flag(ignored));
+            }
+        }
+    }
+    // `GANGWAY_GCN_SEEDS=FIRST,COUNT` chooses the random programs.
+    let chosen = std::env::var("GANGWAY_GCN_SEEDS").ok();
+    let mut seeds = chosen.iter().flat_map(|text| text.split(',')).filter_map(|number| number.parse().ok());
+    let (first, count) = (seeds.next().unwrap_or(0), seeds.next().unwrap_or(SEEDS));
+    for seed in first..first + count {
+        let refused = Arc::clone(&refused);
+        let trial = Trial::test(format!("random/{seed}"), move || Ok(random(seed, &refused)?));
+        trials.push(trial.with_ignored_flag(ignored));
+    }
+    let all = arguments.filter.is_none() && chosen.is_none() && !ignored && !arguments.list;
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    let refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+    let text: String = refused.iter().map(|(name, what)| format!("{name}: {what}\n")).collect();
+    if chosen.is_some() {
+        eprint!("{text}");
+    }
+    if all && !conclusion.has_failed() {
+        gangway_commands::golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/refused.txt"), &text);
+    }
+    conclusion.exit();
+}
+
+/// A kernel of which nothing may be refused.
+fn whole(gpu: Gpu, level: &str, kernel: &str) -> Result<(), String> {
+    let folder = Folder::new();
+    let read = |path: PathBuf| fs::read_to_string(path).map_err(|error| error.to_string());
+    folder.write("run.h", read(host::sources().join("run.h"))?);
+    folder.write(kernel, read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(kernel))?);
+    let refused = Refused::default();
+    compare(gpu, level, &folder.join(kernel), kernel, &refused)?;
+    let refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+    refused.values().next().map_or(Ok(()), |what| Err(format!("it is refused: {what}")))
+}
+
+/// A random program, on one processor at one level.
+fn random(seed: u64, refused: &Refused) -> Result<(), String> {
+    let folder = Folder::new();
+    let source = folder.join("random.c");
+    let header = fs::read_to_string(host::sources().join("run.h")).map_err(|error| error.to_string())?;
+    folder.write("run.h", header);
+    folder.write("random.c", generator::program(seed));
+    let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
+    let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
+    compare(gpu, level, &source, &format!("random/{seed}"), refused).map_err(|error| {
+        let kept = std::env::temp_dir().join(format!("gangway-random-{seed}.c"));
+        let copied = fs::copy(&source, &kept).is_ok();
+        format!("{gpu} {level} ({}, {copied}): {error}", kept.display())
+    })
+}
+
+/// Runs a program here and there.
+fn compare(gpu: Gpu, level: &str, source: &Path, name: &str, refused: &Refused) -> Result<(), String> {
+    let image = support::compile(gpu, level, source, &[])?;
+    let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
+    let device = Device::new(gpu, DeviceMemory::new(), &object);
+    let run = Run::new(&device);
+    let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
+    let descriptor = object.kernel("k").ok_or("no kernel")?.descriptor;
+    let packet = &dispatch.packet;
+    let shape = Shape::new(packet.workgroup, packet.grid);
+    let read = |address: u64, bytes: &mut [u8]| device.memory.read(address, bytes).is_ok();
+    let entry = packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
+    let lifted = match lift(&Kernel { gpu, descriptor, entry, shape, read: &read }) {
+        Ok(lifted) => lifted,
+        Err(Refusal { what, address }) => {
+            if std::env::var_os("GANGWAY_GCN_SEEDS").is_some() {
+                eprintln!("{name}: {what} at kernel{:+#x}", address.wrapping_sub(entry).cast_signed());
+            }
+            refused.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), what);
+            return Ok(());
+        }
+    };
+    let module = gangway_ptx::parse(&lifted.text).map_err(|errors| errors.to_string())?;
+    let options =
+        Options { workers: 2, execution: Execution::CompiledOnly, unaligned: true, ..Options::default() };
+    let engine = Engine::new(options);
+    let program = engine.load(module).map_err(|error| format!("{error:?}"))?;
+    let launch = KernelLaunch {
+        program: &program,
+        kernel: program.kernel("kernel").ok_or("no kernel in the PTX")?,
+        grid: packet.groups(),
+        block: shape.block(),
+        shared: packet.group_segment_size,
+        parameters: &parameters(&dispatch, &descriptor),
+        cooperative: false,
+    };
+    engine.launch(&launch).map_err(|fault| fault.report)?;
+    run.compare(&device, source)
+}
