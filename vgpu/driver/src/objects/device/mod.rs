@@ -233,6 +233,7 @@ impl Device {
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,
+                unaligned: false,
             });
             engine.set_kernels_at_once(self.config.kernels);
             engine
