@@ -273,10 +273,10 @@ pub(super) trait Counted<'a> {
                     }
                 }
             }
-            Kind::Load { access, address, results } => {
-                if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) {
-                    self.access(index, *access, address, state, plan);
-                }
+            Kind::Load { access, address, results }
+                if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) =>
+            {
+                self.access(index, *access, address, state, plan);
             }
             Kind::Store { access, address, .. } => self.access(index, *access, address, state, plan),
             _ => {}
