@@ -1,12 +1,13 @@
 //! Regions in which all lanes have the same values, and do the same: what one lane does is done for the warp.
 //!
 //! In GCC's programs a warp is a thread, whose lanes go together; and in others loops may be the same for all lanes.
-//! Blocks belong to a region where each value is the same in all lanes ([`Shape::Uniform`]) and nothing is done
-//! that concerns other lanes or threads: strong accesses, atomics, exchanges and barriers end it, and so does what is
-//! each lane's own memory. A function that is called belongs to it as far as it changes nothing
-//! ([`called`](super::called)): where it would, the block with the call is left before it is begun with. A region is entered at its head alone, and left to any block: ordinary code goes on
-//! there. A load from an address that may turn out to be one of each lane's own memory begins a block
-//! ([`Shapes::is_speculative`]), so that the region can be left before it.
+//! Blocks belong to a region where each value is the same in all lanes ([`Shape::Uniform`]) and nothing is done that
+//! concerns other lanes or threads: strong accesses, atomics, exchanges and barriers end it, and so does what is each
+//! lane's own memory. A function that is called belongs to it as far as it changes nothing
+//! ([`called`](super::called)): where it would, the block with the call is left before it is begun with. A region is
+//! entered at its head alone, and left to any block: ordinary code goes on there. A load from an address that may
+//! turn out to be one of each lane's own memory begins a block ([`Shapes::is_speculative`]), so that the region can
+//! be left before it.
 //!
 //! Only regions with a loop are worth it.
 

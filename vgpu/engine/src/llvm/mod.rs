@@ -2,13 +2,13 @@
 //! ([`lanewise`](crate::analysis::lanewise)), and of those in which all lanes do the same
 //! ([`uniform`](crate::analysis::uniform)).
 //!
-//! A region of the first kind becomes a loop over the lanes whose body is scalar code, as a compiler for the host would have it:
-//! control is control, and no register has 32 values. All of a function's regions are one piece of code, which
-//! Cranelift's converged code calls where all lanes enter one.
+//! A region of the first kind becomes a loop over the lanes whose body is scalar code, as a compiler for the host
+//! would have it: control is control, and no register has 32 values. All of a function's regions are one piece of
+//! code, which Cranelift's converged code calls where all lanes enter one.
 //!
 //! `library` finds LLVM, `machine` runs it, in the threads of `worker`; `object` and `lines` read what it makes.
-//! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with `operations`, `numbers`, `memory` and `sequence`, as
-//! the `text` of LLVM's IR.
+//! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with
+//! `operations`, `numbers`, `memory` and `sequence`, as the `text` of LLVM's IR.
 
 mod callee;
 mod counted;
