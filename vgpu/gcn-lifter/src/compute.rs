@@ -27,6 +27,26 @@ pub fn lift(s: &mut State, name: &str, sources: &Sources) -> Computed {
     }
 }
 
+/// Sums and differences that stop at the limits of their type.
+pub fn clamped(s: &mut State, name: &str, sources: &Sources) -> Option<Value> {
+    let (a, b) = (*sources.values.first()?, *sources.values.get(1)?);
+    Some(match name {
+        "v_add_u32" => {
+            let (sum, most) = (s.f.plain("add.u32", &[a, b]), s.f.word(u32::MAX));
+            let carry = s.f.make(Op::AddCarry, &[a, b], Type::Bit);
+            s.f.select(carry, most, sum)
+        }
+        "v_sub_u32" | "v_subrev_u32" => {
+            let (a, b) = if name == "v_sub_u32" { (a, b) } else { (b, a) };
+            let larger = s.f.plain("max.u32", &[a, b]);
+            s.f.plain("sub.u32", &[larger, b])
+        }
+        "v_add_i32" => s.f.plain("add.sat.s32", &[a, b]),
+        "v_sub_i32" => s.f.plain("sub.sat.s32", &[a, b]),
+        _ => return None,
+    })
+}
+
 fn carrying(s: &mut State, name: &str, bit: Option<Value>, [a, b, c]: [Value; 3]) -> Computed {
     let bit = bit.unwrap_or_else(|| s.f.bit(false));
     Some(match name {

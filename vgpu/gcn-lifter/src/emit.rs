@@ -266,7 +266,8 @@ impl Writer<'_> {
             Op::Fence => self.line("fence.acq_rel.sys;"),
             Op::Pause => self.line("nanosleep.u32 100;"),
             Op::Trap => self.line("trap;"),
-            Op::Unknown(name) => return Err(name.to_owned()),
+            Op::Require(_) if self.f.as_constant(node.args[0]) == Some(1) => {}
+            Op::Require(name) | Op::Unknown(name) => return Err(name.to_owned()),
         }
         Ok(())
     }

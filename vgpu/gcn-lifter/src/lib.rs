@@ -14,6 +14,7 @@
 //! | `simplify` | what values are equal to |
 //! | `graph` | the flow of a kernel |
 //! | `state` | registers |
+//! | `start` | what registers begin with |
 //! | `scalar` | scalar instructions |
 //! | `compare` | comparisons of lanes |
 //! | `compute` | integers and bits |
@@ -21,7 +22,6 @@
 //! | `exchange` | values of other lanes |
 //! | `memory` | loads, stores and atomic operations |
 //! | `vector` | vector instructions |
-//! | `start` | what registers begin with |
 //! | `passes` | from all that was written to what is needed |
 //! | `emit` | PTX |
 #![forbid(unsafe_code)]

@@ -7,6 +7,7 @@ use gangway_gcn::{Encoding, Instruction, Operand};
 
 use crate::exchange;
 use crate::node::{Access, Op, Space, Type, Update, Value};
+use crate::start::PRIVATE;
 use crate::state::{Result, State, Variable, unknown};
 
 /// What is done to memory.
@@ -279,9 +280,10 @@ pub fn buffer(s: &mut State, instruction: &Instruction) -> Result {
         return unknown(name);
     }
     let Operand::Scalar { first, .. } = form.descriptor else { return unknown(name) };
-    let last = [s.get(Variable::from(first) + 2), s.get(Variable::from(first) + 3)];
-    if s.private != Some(last) {
-        return unknown("a buffer");
+    for (number, word) in PRIVATE.into_iter().enumerate() {
+        let (found, word) = (s.get(Variable::from(first) + 2 + number as Variable), s.f.word(word));
+        let is = s.f.test("setp.eq.b32", &[found, word]);
+        s.f.make(Op::Require("a buffer"), &[is], Type::Nothing);
     }
     let place = buffer_place(s, instruction, form)?;
     access(s, transfer, place, form.data, instruction.to().first().copied(), false)

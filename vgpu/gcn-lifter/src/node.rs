@@ -105,6 +105,8 @@ pub enum Op {
     Pause,
     /// The wave fails.
     Trap,
+    /// The kernel is refused for this, unless the bit is known to be set when all is known.
+    Require(&'static str),
     /// An instruction that nothing is made of: the kernel is refused if it is needed.
     Unknown(&'static str),
 }
@@ -121,6 +123,7 @@ impl Op {
                 | Self::Fence
                 | Self::Pause
                 | Self::Trap
+                | Self::Require(_)
         )
     }
 }

@@ -12,6 +12,10 @@ use crate::{Kernel, Refusal};
 pub const PARAMETERS: usize = 20;
 const GRID: u32 = 16;
 
+/// The last words of the descriptor of private memory: by them it is known. Swizzled with lanes' numbers, an index stride of
+/// 64, and words as elements.
+pub const PRIVATE: [u32; 2] = [u32::MAX, 1 << 23 | 3 << 21 | 4 | 5 << 3 | 6 << 6 | 7 << 9 | 4 << 12];
+
 /// How a kernel is launched, as far as its code depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
@@ -99,7 +103,9 @@ pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
         s.set(number as Variable, word);
     }
     if properties.private_segment_buffer() != 0 {
-        s.private = Some([s.get(2), s.get(3)]);
+        let words = PRIVATE.map(|word| s.f.word(word));
+        s.set(2, words[0]);
+        s.set(3, words[1]);
     }
     let group = ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(|name| s.f.make(Op::Special(name), &[], Type::Word));
     let enabled = [rsrc2.workgroup_id_x(), rsrc2.workgroup_id_y(), rsrc2.workgroup_id_z()];

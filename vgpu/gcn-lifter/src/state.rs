@@ -47,8 +47,6 @@ pub struct State {
     pub goes: Option<Value>,
     /// Of an exchange of lanes: the lanes that get something.
     pub only: Option<Value>,
-    /// The last words of the descriptor of private memory, if there is one.
-    pub private: Option<[Value; 2]>,
 }
 
 impl State {
@@ -62,7 +60,6 @@ impl State {
             on: None,
             goes: None,
             only: None,
-            private: None,
         }
     }
 

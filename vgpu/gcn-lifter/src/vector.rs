@@ -40,6 +40,11 @@ pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
         }
         return Ok(());
     }
+    if clamp && let Some(value) = compute::clamped(s, row.name, &sources) {
+        write(s, form, value)?;
+        s.only = None;
+        return Ok(());
+    }
     let (value, carry) = match compute::lift(s, row.name, &sources) {
         Some(found) => found,
         None => match float::lift(s, row.name, &sources) {
