@@ -39,12 +39,11 @@ impl Grants {
         if self.known.replace(now) != now {
             self.each.iter().for_each(|each| each.set(Window::default()));
         }
+        let place = &self.each[usize::from(site) % SITES];
         if (FIRST..BASE).contains(&address) {
             // The shadows of device memory, which code goes to that looks for uses of what nothing has written.
-            return Some(Window::new(FIRST, BASE - FIRST));
-        }
-        let place = &self.each[usize::from(site) % SITES];
-        if !place.get().covers(address, 1) {
+            place.set(Window::new(FIRST, BASE - FIRST));
+        } else if !place.get().covers(address, 1) {
             let (start, length) = Space::get().ok()?.grant(address, is_of_writes(site))?;
             place.set(Window::new(start, length));
         }

@@ -125,13 +125,19 @@ impl Weaver<'_> {
         Target { space, load, store, distance, address, window: 0, offset: 0 }
     }
 
-    /// The address of the origin of an access, or of one that is not there where a predicate does not hold.
-    fn origin_address(&mut self, target: &Target, store: bool, holds: &str) -> String {
+    /// The address of the origin of an access.
+    fn own_origin_address(&mut self, target: &Target, store: bool) -> String {
         let from = if store { &target.store } else { &target.load };
         let start = self.scratch(64);
         line!(self, "\tadd.u64 {start}, {from}, {};", target.offset);
         line!(self, "\tand.b64 {start}, {start}, -8;");
         line!(self, "\tsub.u64 {start}, {start}, {};", target.distance);
+        start
+    }
+
+    /// The address of the origin of an access, or of one that is not there where a predicate does not hold.
+    fn origin_address(&mut self, target: &Target, store: bool, holds: &str) -> String {
+        let start = self.own_origin_address(target, store);
         let none = match (target.space, store) {
             (".local", false) => OWN_NOTHING,
             (".local", true) => OWN_NOWHERE,
@@ -161,9 +167,16 @@ impl Weaver<'_> {
         let mut shades: Vec<Shade> =
             shades.map(|(shadow, &bits)| Shade { shadow, origin: String::new(), bits }).collect();
         let any = self.any(&shades);
-        let address = self.origin_address(target, false, &any);
         let (origin, fresh, none) = (self.scratch(64), self.scratch(64), self.scratch(1));
-        line!(self, "\t{guarded}ld{}.b64 {origin}, [{address}];", target.space);
+        if guarded.is_empty() {
+            // Where all is well nothing is loaded.
+            let address = self.own_origin_address(target, false);
+            line!(self, "\tmov.b64 {origin}, 0;");
+            line!(self, "\t@{any} ld{}.b64 {origin}, [{address}];", target.space);
+        } else {
+            let address = self.origin_address(target, false, &any);
+            line!(self, "\t{guarded}ld{}.b64 {origin}, [{address}];", target.space);
+        }
         let place = self.read(false);
         line!(
             self,
@@ -209,8 +222,10 @@ impl Weaver<'_> {
 
     /// Stores the origin of so many bytes where a predicate holds.
     fn store_origin(&mut self, target: &Target, holds: &str, origin: &str, bytes: u64) {
-        let guarded = self.guarded();
-        let address = self.origin_address(target, true, holds);
+        let (guarded, address) = match self.guarded() {
+            none if none.is_empty() => (format!("@{holds} "), self.own_origin_address(target, true)),
+            guarded => (guarded, self.origin_address(target, true, holds)),
+        };
         for offset in (0..bytes).step_by(8) {
             line!(self, "\t{guarded}st{}.b64 [{address}+{offset}], {origin};", target.space);
         }
@@ -277,7 +292,8 @@ impl Weaver<'_> {
             let (any, origin) = (self.any(&shades), self.origin(&shades));
             let (start, guarded) = (self.scratch(64), self.guarded());
             line!(self, "\tadd.u64 {start}, {}, {};", target.store, target.offset);
-            let start = self.select(64, &start, &NOWHERE.to_string(), &any);
+            // Not just `NOWHERE`, which stands for what has no shadow.
+            let start = self.select(64, &start, &(NOWHERE + 64).to_string(), &any);
             line!(self, "\t{guarded}st{}.b{bits} [{start}], -1;", target.space);
             self.store_origin(target, &any, &origin, u64::from(bits) / 8);
         }

@@ -347,6 +347,7 @@ fn add_entry(device: i32, variable: &Variable) {
             pair.device_is_given(0, &there);
         }
     });
+    host_accesses::watch(host, size);
 }
 
 /// Storage that is given a value by no kernel.

@@ -67,6 +67,8 @@ pub(crate) struct Unit<'a> {
     pub row: u8,
     pub check: bool,
     pub watch: bool,
+    /// What looks for uses of what nothing has written is woven in: much of it is guarded, by what is seldom true.
+    pub init: bool,
     features: Features,
     /// For each function of the module, whether lanes may wait in it for others of their warp.
     waits: &'a [bool],
@@ -223,6 +225,7 @@ impl<'a> Unit<'a> {
             liveness,
             check: request.check,
             watch: request.watch,
+            init: module.variables.iter().any(|variable| &*variable.name == gangway_init::RECORDS),
             features,
             waits: request.waits,
             homes,

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
 use gangway_simt::{Access, Address, Atomic, Base, Place, Scalar, Source, Space};
 
 use crate::abi::LANES;
@@ -85,6 +85,12 @@ impl Emitter<'_, '_> {
             return;
         }
         self.site = self.site_of(address.slot(), false);
+        if self.unit.init
+            && self.alone.is_none()
+            && let Some(guard) = guard
+        {
+            return self.load_seldom(address, access, results, guard);
+        }
         let uniform = access.space != Space::Generic
             || self.alone.is_some()
             || self.unit.shapes.is_speculative_load(access, address)
@@ -115,6 +121,70 @@ impl Emitter<'_, '_> {
             };
             self.write_lanes(slot, ty, value, guard);
         }
+    }
+
+    /// Loads for the lanes that a guard lets through, if there are any.
+    fn load_seldom(&mut self, address: &Address, access: Access, results: &[Option<u32>], guard: &Predicate) {
+        let ty = access.ty;
+        let place = self.address(address);
+        let (some, after) = (self.builder.create_block(), self.builder.create_block());
+        let zero = Lanes::constant(&mut self.builder, ty.is_wide(), 0);
+        let mut zeros = Vec::new();
+        for &slot in results {
+            let values = match self.converged && self.is_uniform(slot) {
+                true => [zero.lane(&mut self.builder, 0)].into(),
+                false => zero.vectors(&mut self.builder),
+            };
+            for &value in &values {
+                let ty = self.builder.func.dfg.value_type(value);
+                self.builder.append_block_param(after, ty);
+            }
+            zeros.extend(values);
+        }
+        let running = self.running(Some(guard));
+        let arguments =
+            |values: &[Value]| values.iter().map(|&value| BlockArg::Value(value)).collect::<Vec<_>>();
+        self.builder.set_cold_block(some);
+        self.builder.ins().brif(running, some, &[], after, &arguments(&zeros));
+        self.builder.seal_block(some);
+        self.builder.switch_to_block(some);
+        let lanes = self.load_lanes(&place, access, Some(guard));
+        let mut loaded = Vec::new();
+        for (&slot, value) in results.iter().zip(&lanes) {
+            match self.converged && self.is_uniform(slot) {
+                true => loaded.push(self.running_lane(value, Some(guard))),
+                false => loaded.extend(value.vectors(&mut self.builder)),
+            }
+        }
+        self.builder.ins().jump(after, &arguments(&loaded));
+        self.builder.seal_block(after);
+        self.builder.switch_to_block(after);
+        let mut values = self.builder.block_params(after).to_vec().into_iter();
+        let each = zero.vectors(&mut self.builder).len();
+        for &slot in results {
+            let value = match self.converged && self.is_uniform(slot) {
+                true => values.next().map(Lanes::Uniform),
+                false => Some(Lanes::Vector(values.by_ref().take(each).collect())),
+            };
+            let value = value.unwrap_or_else(|| unreachable!("there are parameters for each"));
+            self.write_lanes(slot, ty, value, Some(guard));
+        }
+    }
+
+    /// Begins what is done where a value is not zero, which is seldom. Where both ways go on.
+    fn begin_seldom(&mut self, some: Value) -> Label {
+        let (then, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(then);
+        self.builder.ins().brif(some, then, &[], after, &[]);
+        self.builder.seal_block(then);
+        self.builder.switch_to_block(then);
+        after
+    }
+
+    fn end_seldom(&mut self, after: Label) {
+        self.builder.ins().jump(after, &[]);
+        self.builder.seal_block(after);
+        self.builder.switch_to_block(after);
     }
 
     fn is_uniform(&self, slot: Option<u32>) -> bool {
@@ -222,6 +292,13 @@ impl Emitter<'_, '_> {
             return;
         }
         self.site = self.site_of(address.slot(), true);
+        if self.unit.init && self.alone.is_none() && guard.is_some() {
+            let place = self.address(address);
+            let running = self.running(guard);
+            let after = self.begin_seldom(running);
+            self.store_lanes(&place, &values, access, guard);
+            return self.end_seldom(after);
+        }
         let known: Vec<Known> = values.iter().cloned().map(Known::lanes).collect();
         if self.store_shaped(address, &known, access, guard)
             || self.store_scattered(address, &known, access, guard)
@@ -281,6 +358,11 @@ impl Emitter<'_, '_> {
         let values: Vec<Input> =
             atomic.sources.iter().map(|&source| Input::Lanes(self.value(source, ty))).collect();
         let address = self.address(&atomic.address);
+        let is_seldom = self.unit.init && guard.is_some() && atomic.result.is_none();
+        let after = is_seldom.then(|| {
+            let running = self.running(guard);
+            self.begin_seldom(running)
+        });
         address.store(&mut self.builder, self.warp, field!(addresses));
         self.pass(&values);
         // Its order is known of the opcode.
@@ -297,6 +379,9 @@ impl Emitter<'_, '_> {
         if atomic.result.is_some() {
             let old = Lanes::load(&mut self.builder, ty.is_wide(), self.warp, field!(results));
             self.write_lanes(atomic.result, ty, old, guard);
+        }
+        if let Some(after) = after {
+            self.end_seldom(after);
         }
     }
 

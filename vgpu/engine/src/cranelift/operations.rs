@@ -147,7 +147,7 @@ impl<'a> Emitter<'a, '_> {
         if self.compare_steps(compute, guard) {
             return;
         }
-        if let Some(known) = self.compute_steps(compute) {
+        if let Some(known) = self.shadow_steps(compute).or_else(|| self.compute_steps(compute)) {
             self.set_first(compute, known, guard);
             return;
         }

@@ -3,8 +3,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW};
-use gangway_simt::{Address, Compute, Kind, Operation, Scalar};
+use gangway_device_memory::shadow::{NOTHING, NOWHERE, SHADOW};
+use gangway_device_memory::{BASE, LOCAL_SIZE, LOCAL_WINDOW, SIZE};
+use gangway_simt::{Address, Compute, Kind, Operation, Scalar, Source};
 
 use crate::abi::LANES;
 use crate::analysis::shape::{Shape, has_predicates, widened, widens};
@@ -89,6 +90,34 @@ impl Emitter<'_, '_> {
             return Some(Known::lanes(Lanes::Uniform(base)));
         }
         Some(Known::Steps(Steps { bases: bases.into(), step }))
+    }
+
+    /// Where the shadows of a row are, or nowhere where it is not in device memory: a row that is not whole there or
+    /// whole elsewhere is none that a program may access.
+    pub fn shadow_steps(&mut self, compute: &Compute) -> Option<Known> {
+        if !self.unit.init || !self.converged {
+            return None;
+        }
+        let [yes, no, inside] = &compute.sources[..] else { return None };
+        let Source::Constant(nowhere @ (NOTHING | NOWHERE)) = no.source else { return None };
+        if inside.ty != Scalar::Predicate || !yes.ty.is_wide() {
+            return None;
+        }
+        let Known::Steps(steps) = self.known_source(yes.source, yes.ty) else { return None };
+        if self.builder.func.dfg.value_type(steps.bases[0]) != I64 {
+            return None;
+        }
+        let row = (LANES / steps.bases.len()) as i64;
+        let (nowhere, size) = (self.number(nowhere as i64), self.number(SIZE as i64));
+        let mut bases = Vec::with_capacity(steps.bases.len());
+        for &base in &steps.bases {
+            // The middle one is where the others are.
+            let above = steps.step * (row / 2) - (BASE - SHADOW) as i64;
+            let above = self.builder.ins().iadd_imm_s(base, above);
+            let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, above, size);
+            bases.push(self.builder.ins().select(inside, base, nowhere));
+        }
+        Some(Known::Steps(Steps { bases: bases.into(), step: steps.step }))
     }
 
     /// Whether something that a speculative operation needs does not hold, as a value that is not

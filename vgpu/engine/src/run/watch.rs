@@ -22,6 +22,8 @@ pub(crate) struct Watch {
     sites: FxHashMap<u64, Site>,
     /// The same for accesses that are noted.
     noted: FxHashMap<u64, u32>,
+    /// Races are looked for.
+    looks: bool,
     /// The launch that these are of.
     job: u64,
 }
@@ -44,6 +46,7 @@ impl Watch {
             self.noted.clear();
             self.job = job.id;
         }
+        self.looks = job.races.is_some();
         if let Some(races) = &job.races {
             self.block.start(races, job.extent.number(block), job.extent.warps(), job.room.shared);
         }
@@ -103,13 +106,21 @@ impl Watch {
     /// whether it does.
     pub fn begin_line(&mut self, job: &Job, warp: &Warp, index: usize, begun: Began) -> bool {
         let Began { lanes, place, number, instruction, writes } = begun;
-        warp.lines.tell_one(number, |line| tell_of_line(&mut self.block, warp, index, line));
-        let Some(races) = job.races.as_deref().filter(|_| job.accesses.is_none() && lanes != 0) else {
-            return false;
-        };
-        let Site { number: site, runtimes, .. } = *site(&mut self.sites, job, races, warp);
+        self.tell_one_line(warp, index, number);
         let line = place & !(BYTES - 1);
         let range = line..line + BYTES;
+        // Reads of what kernels are known to have read say nothing more to who notes accesses.
+        let is_noted = |accesses: &Accesses| !writes && accesses.are_known(&range);
+        if lanes == 0 || !job.accesses.as_deref().is_none_or(is_noted) {
+            return false;
+        }
+        let (site, runtimes) = match job.races.as_deref() {
+            Some(races) => {
+                let Site { number, runtimes, .. } = *site(&mut self.sites, job, races, warp);
+                (number, runtimes)
+            }
+            None => (0, false),
+        };
         // Lines of shared memory are counted from its beginning.
         let shared = match memory_of(warp, lanes, &range) {
             Memory::Device => false,
@@ -120,7 +131,9 @@ impl Watch {
         if runtimes || of_runtimes.are_in(&within(warp, shared, &range)) {
             return false;
         }
-        warp.lines.tell_before(&range, writes, |line| tell_of_line(&mut self.block, warp, index, line));
+        if self.looks {
+            warp.lines.tell_before(&range, writes, |line| tell_of_line(&mut self.block, warp, index, line));
+        }
         let place = warp.lines.begin(number, writes);
         place.line.set(line);
         place.instruction.set(instruction);
@@ -133,7 +146,19 @@ impl Watch {
 
     /// Tells of what a warp remembers.
     pub fn tell_of_lines(&mut self, warp: &Warp, index: usize) {
-        warp.lines.tell(|line| tell_of_line(&mut self.block, warp, index, line));
+        warp.lines.tell(|line| {
+            if self.looks {
+                tell_of_line(&mut self.block, warp, index, line);
+            }
+        });
+    }
+
+    fn tell_one_line(&mut self, warp: &Warp, index: usize, number: usize) {
+        warp.lines.tell_one(number, |line| {
+            if self.looks {
+                tell_of_line(&mut self.block, warp, index, line);
+            }
+        });
     }
 
     /// Looks for races of accesses.

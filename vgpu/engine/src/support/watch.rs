@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use gangway_device_memory::is_device_address;
+use gangway_device_memory::{BASE, FIRST, is_device_address};
 use gangway_races::{Places, Values};
 
 use super::helper::run;
@@ -100,12 +100,22 @@ pub(super) fn exchanges(warp: &Warp, mask: u32, access: Access, places: Places<'
 
 /// Tells of an access, if accesses are told of, when its turn has come.
 fn tell(warp: &Warp, access: Access, noted: Noted<'_>) -> Turn {
-    if !watches(access) {
+    if !watches(access) || is_shadow(noted.lanes, noted.places) {
         return Turn(None);
     }
     let turn = Turn::take(warp, access, noted.places);
     note(warp, noted);
     turn
+}
+
+/// Whether lanes access shadows, which nobody asks for: all of them do then.
+fn is_shadow(lanes: u32, places: Places<'_>) -> bool {
+    let place = match places {
+        Places::Steps { first, .. } => first,
+        Places::Each(each) | Places::Alike(each, _) => each[lanes.trailing_zeros() as usize % LANES],
+        Places::Words { line, .. } => line,
+    };
+    (FIRST..BASE).contains(&place)
 }
 
 /// One place, of all lanes.

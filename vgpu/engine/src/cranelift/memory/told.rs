@@ -4,7 +4,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{Block as Label, InstBuilder, Value};
+use gangway_device_memory::{BASE, FIRST};
 use gangway_simt::{Access, Space};
 
 use super::reach::Reach;
@@ -22,10 +23,12 @@ impl Emitter<'_, '_> {
         if !self.unit.watch {
             return;
         }
+        let after = self.begin_seen(reach, access);
         match self.words_of(reach, access) {
             Some(bytes) => self.mark(reach.pointers[0], bytes, access, None),
             None => self.tell_of_rows(reach, access, false),
         }
+        self.end_seen(after);
     }
 
     /// Tells who watches that lanes of each row are about to store values.
@@ -33,13 +36,43 @@ impl Emitter<'_, '_> {
         if !self.unit.watch {
             return;
         }
-        if let (Some(bytes), [Known::Input(Input::Lanes(Lanes::Uniform(value)))]) =
-            (self.words_of(reach, access), values)
-        {
-            return self.mark(reach.pointers[0], bytes, access, Some(*value));
+        // In all ways: some of it may be used later.
+        let lanes: Vec<Lanes> = values.iter().map(|value| self.lanes_of(value)).collect();
+        let after = self.begin_seen(reach, access);
+        match (self.words_of(reach, access), values) {
+            (Some(bytes), [Known::Input(Input::Lanes(Lanes::Uniform(value)))]) => {
+                self.mark(reach.pointers[0], bytes, access, Some(*value));
+            }
+            _ => {
+                let inputs: Vec<Input> = lanes.into_iter().map(Input::Lanes).collect();
+                self.pass(&inputs);
+                self.tell_of_rows(reach, access, true);
+            }
         }
-        self.pass_to_watch(values);
-        self.tell_of_rows(reach, access, true);
+        self.end_seen(after);
+    }
+
+    /// Where shadows are accessed as well as memory, begins what is done for memory alone. Where both ways go on.
+    fn begin_seen(&mut self, reach: &Reach, access: Access) -> Option<Label> {
+        if !self.unit.init || access.space != Space::Global {
+            return None;
+        }
+        let above = self.builder.ins().iadd_imm_s(reach.pointers[0], (FIRST as i64).wrapping_neg());
+        let size = self.number((BASE - FIRST) as i64);
+        let shadow = self.builder.ins().icmp(IntCC::UnsignedLessThan, above, size);
+        let (seen, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(shadow, after, &[], seen, &[]);
+        self.builder.seal_block(seen);
+        self.builder.switch_to_block(seen);
+        Some(after)
+    }
+
+    fn end_seen(&mut self, after: Option<Label>) {
+        if let Some(after) = after {
+            self.builder.ins().jump(after, &[]);
+            self.builder.seal_block(after);
+            self.builder.switch_to_block(after);
+        }
     }
 
     /// How many bytes of whole words all lanes access at one place, if that is what they do.
@@ -129,14 +162,6 @@ impl Emitter<'_, '_> {
                 _ => self.builder.ins().band_imm_u(self.mask, ((1 << row) - 1) << before),
             };
             self.tell_of(access, store, lanes, first, reach.step);
-        }
-    }
-
-    /// Where accesses are watched, puts down what is stored.
-    pub(super) fn pass_to_watch(&mut self, values: &[Known]) {
-        if self.unit.watch {
-            let inputs: Vec<Input> = values.iter().map(|value| Input::Lanes(self.lanes_of(value))).collect();
-            self.pass(&inputs);
         }
     }
 }
