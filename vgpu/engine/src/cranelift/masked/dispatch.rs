@@ -50,6 +50,11 @@ impl Masked<'_, '_> {
         for block in 0..self.labels.len() as u32 {
             if let Some(label) = self.returns[block as usize] {
                 self.switch(label);
+                // Who asks where the lanes are that give way is told the loop.
+                let head = &self.emit.unit.code.blocks[block as usize].operations;
+                if !head.is_empty() {
+                    self.at(head.start);
+                }
                 let lanes = self.received(label);
                 let frame = self.frame;
                 self.spend(block, |masked| {
