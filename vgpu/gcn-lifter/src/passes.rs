@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::node::{End, Function, Op, Type, Value};
+use crate::node::{Access, End, Function, Op, Space, Type, Value};
 
 pub fn run(f: &mut Function) {
     for _ in 0..3 {
@@ -98,6 +98,9 @@ fn lanes(f: &Function) -> Vec<bool> {
             let node = &f.nodes[value.index()];
             let differs = match node.op {
                 Op::Lane | Op::Below(_) | Op::MaskBelow(_) | Op::LaneBit | Op::Update(..) => true,
+                // At one address each lane has its own private memory.
+                Op::Load(Access { space: Space::Private | Space::Flat, .. })
+                | Op::Store(Access { space: Space::Private | Space::Flat, .. }) => true,
                 Op::Ballot | Op::ReadLane => false,
                 _ => node.args.iter().any(|arg| lanes[f.find(*arg).index()]),
             };

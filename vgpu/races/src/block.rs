@@ -1,11 +1,9 @@
 //! A block that runs: what its warps know, and the check of each access. One thread of the host runs it.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::alike::Alike;
 use crate::cell::CLOCKS;
 use crate::device::{Handed, Launch};
 use crate::handed::{By, Reached, Word};
@@ -78,7 +76,6 @@ pub struct Block {
     shared: Shared,
     /// What is handed on with words of shared memory.
     handed: Handed,
-    alike: RefCell<Alike>,
     /// Lanes go together without being told to.
     lockstep: bool,
     /// A clock has come to its end.
@@ -97,7 +94,6 @@ impl Block {
         self.members.resize_with(warps, || Member::new(warps));
         self.meetings.clear();
         self.handed.clear();
-        self.alike.get_mut().clear();
         self.lost = false;
         self.shared.start(shared);
     }
@@ -252,7 +248,6 @@ impl Block {
             own: &member.own,
             knows: &member.knows,
             others: &member.others,
-            alike: &self.alike,
         };
         let lines = if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device) };
         look(&knowledge, row, clock, lines);

@@ -16,7 +16,6 @@
 //! | `finding` | what has been found, each place once |
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
 //! | `row` | accesses of the lanes of a warp by one instruction |
-//! | `alike` | who of a block has written what others have written, too |
 //! | `look` | the look at an access: what it races with |
 //! | `block` | a block that runs: who knows what |
 //! | `transfer` | copies and fills |
@@ -31,7 +30,6 @@
 //! A word has its last write and two reads. So a race may be missed where many threads use one word
 //! in between.
 
-mod alike;
 mod block;
 mod cell;
 mod device;

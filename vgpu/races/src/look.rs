@@ -1,9 +1,6 @@
 //! The look at an access: what it races with, and what is noted of it.
 
-use std::cell::RefCell;
-
 use crate::LANES;
-use crate::alike::Alike;
 use crate::cell::Cell;
 use crate::device::{Device, Launch};
 use crate::finding::{Example, Key};
@@ -25,8 +22,6 @@ pub struct Knowledge<'b> {
     /// Of each warp of its block, the clock up to which it is known.
     pub knows: &'b [u32],
     pub others: &'b Known,
-    /// What its block has written that others have written, too.
-    pub alike: &'b RefCell<Alike>,
 }
 
 /// Looks at an access of some lanes at a clock, and notes it.
@@ -321,9 +316,6 @@ impl View<'_> {
             return;
         }
         let unanimous = !row.strong && !self.knowledge.lockstep && !lanes.is_power_of_two();
-        if unanimous {
-            self.knowledge.alike.borrow_mut().note(self.cell(ends[0]), row.warp, lanes);
-        }
         // Of what lanes of the same warp have done before, one of the two knows nothing.
         let ends = if row.strong && !self.knowledge.lockstep { &ends[..] } else { &ends[..1] };
         for &lane in ends {
@@ -421,16 +413,15 @@ impl View<'_> {
         let Place { word, written } = place;
         let row = self.row;
         if self.races((word.write, true), own) {
-            // Threads that write one value by one instruction do what one of them would, and may read it, too.
+            // Threads that write one value by one instruction do what one of them would: compilers let them
+            // do what one of them would have to hand on. They may read it, too.
             let (write, this) = (Cell::of(word.write), Cell::of(own));
             let is_same = || value == Some(*written);
             if row.write && write.site == this.site && write.mask == this.mask && is_same() {
                 word.write = Cell { unanimous: true, ..write }.bits();
-                let (warp, lane) = self.knowledge.place(this.thread);
-                self.knowledge.alike.borrow_mut().note(own, warp, 1 << lane);
                 return;
             }
-            if row.write || !(write.unanimous && self.has_written_alike(write.site, own)) {
+            if row.write || !write.unanimous {
                 self.find(address, (write, true), this);
             }
         }
@@ -480,13 +471,6 @@ impl View<'_> {
         Cell::reach_all(other, own) || self.knowledge.is_of_block((other >> Cell::THREAD) as u32)
     }
 
-    /// Whether who reads has written what it reads by the instruction that others have written it by, or knows of
-    /// one of its block who has.
-    fn has_written_alike(&self, site: u16, own: u64) -> bool {
-        let place = self.knowledge.place(Cell::of(own).thread);
-        self.knowledge.alike.borrow().is_known(site, place, |other| self.is_ordered(other, own))
-    }
-
     /// Whether an access that came first comes before this one of a lane's.
     fn is_ordered(&self, other: u64, own: u64) -> bool {
         if other >> Cell::THREAD == own >> Cell::THREAD {
@@ -499,15 +483,10 @@ impl View<'_> {
 }
 
 impl Knowledge<'_> {
-    /// Warp and lane of a thread of the block.
-    fn place(&self, thread: u32) -> (usize, usize) {
-        let within = thread.wrapping_sub(self.first) as usize;
-        (within / LANES, within % LANES)
-    }
-
     /// Whether a lane of the warp knows of an access of another one.
     fn lane_knows(&self, thread: u32, other: Cell) -> bool {
-        let ((warp, other_lane), (_, lane)) = (self.place(other.thread), self.place(thread));
-        warp == self.warp && self.own.knows(lane, other_lane, other.clock)
+        let within = other.thread.wrapping_sub(self.first) as usize;
+        let lane = (thread - self.first) as usize % LANES;
+        within / LANES == self.warp && self.own.knows(lane, within % LANES, other.clock)
     }
 }

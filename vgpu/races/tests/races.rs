@@ -390,36 +390,6 @@ fn lanes_that_write_one_value_together_do_not_race() {
 }
 
 #[test]
-fn who_has_not_written_it_may_not_read_what_lanes_have_written_together() {
-    let mut machine = machine(1);
-    let write = |warp, lane| Access { shared: true, bytes: Some(&[7; 4]), ..access(warp, lane, 0, true) };
-    machine.blocks[0].access(&write(0, 0));
-    machine.blocks[0].access(&write(0, 1));
-    machine.shared(0, 1, 0, false);
-    assert_eq!(machine.launch.end(), [], "it has written it");
-    // One of another warp, and another lane.
-    machine.shared(1, 0, 0, false);
-    machine.shared(0, 2, 0, false);
-    assert_eq!(machine.found()[0].count, 2);
-}
-
-/// One thread of each block writes the same value, and the block waits for it.
-#[test]
-fn who_knows_of_one_of_its_block_may_read_what_blocks_have_written_alike() {
-    let mut machine = machine(3);
-    for block in 0..2 {
-        machine.blocks[block].access(&Access { bytes: Some(&[7; 4]), ..access(0, 0, BASE, true) });
-        machine.barrier(block, 0);
-    }
-    for block in 0..2 {
-        machine.read(block, 1, 5, 0);
-    }
-    assert_eq!(machine.launch.end(), []);
-    machine.read(2, 0, 0, 0);
-    assert_eq!(machine.found().len(), 1, "its block has not");
-}
-
-#[test]
 fn lanes_of_old_processors_go_together() {
     let device = Device::new(BASE);
     let launch = device.launch(1, 2, true, None).expect("few threads");
