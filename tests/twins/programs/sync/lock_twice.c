@@ -1,5 +1,6 @@
 // The main thread of a region takes a lock that it has, behind a parallel region: nobody can give it up.
 // with: openmp
+// options: -O0 -g
 #include <omp.h>
 #include <stdio.h>
 
