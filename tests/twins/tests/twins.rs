@@ -59,17 +59,16 @@ fn twins(check: &str, file: &Path, way: Way) -> Result<(), Failed> {
     judge(check, &finds, &found).map_err(|error| format!("the wrong one: {error}\n{ran}").into())
 }
 
-/// A line and a text of which a finding can be, as far as the compiler tells them. Names of variables in `init`, and the
-/// places where those are declared that come back unwritten, are told by clang's OpenMP alone. flang's calls of the runtime
-/// have the lines of statements before them.
+/// A line and a text of which a finding can be, as far as the compiler tells them. LLVM refuses the debug information that
+/// flang makes for GPUs. Names of variables in `init`, and the places where those are declared that come back unwritten, are
+/// told by clang's OpenMP alone.
 fn known(finds: Finds, check: &str, file: &Path, way: Way) -> Option<Finds> {
     let (line, text) = finds;
     let is_name = |text: &String| text.starts_with('`');
     let is_declaration = text.as_deref().is_some_and(|text| text.starts_with("copied back"));
-    let is_flangs = way == Way::OpenMp && file.extension().is_some_and(|extension| extension == "F90");
-    match check {
-        "sync" if is_flangs => None,
-        "init" if way != Way::OpenMp => (!is_declaration).then(|| (line, text.filter(|text| !is_name(text)))),
+    match way {
+        Way::OpenMp => file.extension().is_none_or(|extension| extension != "F90").then_some((line, text)),
+        _ if check == "init" => (!is_declaration).then(|| (line, text.filter(|text| !is_name(text)))),
         _ => Some((line, text)),
     }
 }

@@ -141,7 +141,7 @@ impl Flags {
             self.linker(&[format!("{compiler}-flto=full").into()]);
         }
         if self.language == Language::Fortran {
-            // With -g clang would leave the code unoptimised. Its lines stay.
+            // There is no debug information in the code, for which -g would leave it unoptimised.
             self.linker(&[format!("{compiler}-g0").into()]);
         }
         if !target.gpu() {

@@ -149,6 +149,13 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                 let before =
                     |name, first: PathBuf| prepended(first.as_os_str(), env::var_os(name).as_deref());
                 command.env("PATH", before("PATH", toolkit.cuda_tools(&target)));
+                if request.debug {
+                    eprintln!(
+                        "gangway: note: -g is for the host's code only: LLVM refuses the debug information \
+                         that {} makes for GPU code",
+                        compiler.name()
+                    );
+                }
                 if !request.device_only {
                     command.env("COMPILER_PATH", before("COMPILER_PATH", toolkit.flang_tools()));
                     command.env(FLANG_TOOLS, &compiler.tools);

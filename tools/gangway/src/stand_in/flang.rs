@@ -1,8 +1,8 @@
 //! `flang`: the step of flang-22 that compiles, called by flang-22 itself.
 //!
 //! `gangway fc` makes flang-22 look for it here. The step for a GPU is told to leave LLVM
-//! bitcode instead of PTX, as clang's does with `-foffload-lto`, with lines of source and no other debug information:
-//! flang-22 makes some of outlined regions that LLVM refuses. Where it refuses the lines there are none. It is told to
+//! bitcode instead of PTX, as clang's does with `-foffload-lto`, and without debug information:
+//! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
 //! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links what stands in for
 //! NVIDIA's libdevice, as clang does, and functions that take those pairs. Names in the bitcode are put right
@@ -14,25 +14,20 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{Write, stderr};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use super::{array_reductions, bitcode, complex_numbers, ptxas};
 use crate::compile::{FLANG_TOOLS, linked_by_flang};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
-    let (mut arguments, bitcode) = changed(arguments, &linked_by_flang()?);
+    let (arguments, bitcode) = changed(arguments, &linked_by_flang()?);
     let Some(output) = bitcode else { return execute("flang", arguments) };
     let tool = real("flang")?;
-    let mut compiled = run(&tool, &arguments)?;
-    if !compiled.status.success() && arguments.iter().any(|argument| argument == LINES) {
-        let without: Vec<_> = arguments.iter().filter(|argument| *argument != LINES).cloned().collect();
-        let again = run(&tool, &without)?;
-        if again.status.success() {
-            (arguments, compiled) = (without, again);
-        }
-    }
+    let compiled = Command::new(&tool).args(&arguments).stderr(Stdio::piped()).output().map_err(|error| {
+        Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display()))
+    })?;
     let messages = String::from_utf8_lossy(&compiled.stderr);
     let status = compiled.status;
     let others = if status.success() { None } else { complex_numbers::other_messages(&messages) };
@@ -54,17 +49,6 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
         return ptxas::write(&output, &module);
     }
     Ok(SUCCESS)
-}
-
-/// The debug information that GPU code has.
-const LINES: &str = "-debug-info-kind=line-tables-only";
-
-fn run(tool: &Path, arguments: &[OsString]) -> Result<Output, Failure> {
-    Command::new(tool)
-        .args(arguments)
-        .stderr(Stdio::piped())
-        .output()
-        .map_err(|error| Failure::new(NOT_EXECUTABLE, format!("cannot execute {}: {error}", tool.display())))
 }
 
 /// The real tool takes the place of this process.
@@ -93,9 +77,7 @@ fn changed(arguments: &[OsString], linked: &[PathBuf]) -> (Vec<OsString>, Option
             *emit = "-emit-llvm-bc".into();
             arguments.push("-flto=full".into());
             bitcode = output;
-            let is_debug =
-                |argument: &&mut OsString| argument.as_encoded_bytes().starts_with(b"-debug-info-kind=");
-            arguments.iter_mut().filter(is_debug).for_each(|argument| *argument = LINES.into());
+            arguments.retain(|argument| !argument.as_encoded_bytes().starts_with(b"-debug-info-kind="));
             optimised(&mut arguments);
             if !arguments.iter().any(|argument| argument.as_encoded_bytes().starts_with(b"-math-runtime=")) {
                 arguments.extend(["-mmlir", "-math-runtime=precise"].map(OsString::from));
@@ -147,8 +129,7 @@ mod tests {
         );
         assert_eq!(
             changed("-fc1 -triple nvptx64-nvidia-cuda -S -debug-info-kind=standalone a.f90"),
-            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc -debug-info-kind=line-tables-only a.f90 -flto=full -O1 \
-             -mmlir -math-runtime=precise \
+            "-fc1 -triple nvptx64-nvidia-cuda -emit-llvm-bc a.f90 -flto=full -O1 -mmlir -math-runtime=precise \
              -mlink-builtin-bitcode libdevice -mlink-builtin-bitcode complex"
         );
         let least = changed("-fc1 -triple nvptx64-nvidia-cuda -S -O0 a.f90");
