@@ -8,7 +8,7 @@ use std::time::Duration;
 use gangway_engine::guard;
 use gangway_streams::{Outcome, Payload};
 
-use super::written;
+use super::{watched, written};
 use crate::abi::number::{memory_operation, node_type, wait_value, write_value};
 use crate::abi::{CUstreamBatchMemOpParams, Result, Status};
 use crate::objects::context::Context;
@@ -55,6 +55,7 @@ impl Width {
     /// Writes a value; `None` if the memory is not mapped.
     fn store(self, address: u64, value: u64) -> Option<()> {
         written::filled(address, self.size());
+        watched::changes(address, self.size());
         let address = memory::host_address(address);
         // SAFETY: as in `load`.
         let there =

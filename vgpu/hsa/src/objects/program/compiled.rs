@@ -73,8 +73,10 @@ fn compile(
         format!("{} (kernel{offset:+#x})", refusal.what)
     })?;
     if let Some(folder) = file_variable("GANGWAY_VGPU_DUMP") {
-        // It is for work on the engine, which tells what is wrong with the folder.
-        let _ = std::fs::write(Path::new(&folder).join(format!("{name}.ptx")), &text);
+        // It is for work on the engine, which tells what is wrong with the folder. The name is the code object's: it leads
+        // nowhere else.
+        let file = format!("{}.ptx", name.replace('/', "_"));
+        let _ = std::fs::write(Path::new(&folder).join(file), &text);
     }
     let module = gangway_ptx::parse(&text).map_err(|errors| format!("its PTX is wrong: {errors}"))?;
     let program = agent.engine().load(module).map_err(|error| format!("its PTX is not loaded: {error:?}"))?;
