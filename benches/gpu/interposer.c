@@ -41,7 +41,7 @@ static _Thread_local long own_calls[FUNCTIONS];
 #include "null_kernels.h"
 #else
 static long start_no_kernel(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,
-                           long k) {
+                            long k) {
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, (void)j, (void)k;
   return 0;
 }
@@ -70,15 +70,15 @@ static long now_ns(void) {
 }
 
 static long do_nothing(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,
-                      long k) {
+                       long k) {
   (void)a, (void)b, (void)c, (void)d, (void)e, (void)f, (void)g, (void)h, (void)i, (void)j, (void)k;
   return 0;
 }
 
 /* A call between two readings of the clock. */
 static inline long timed_call(function *volatile *callee, atomic_long *count, atomic_long *inside_all,
-                             atomic_long *inside_one, long a, long b, long c, long d, long e, long f,
-                             long g, long h, long i, long j, long k) {
+                              atomic_long *inside_one, long a, long b, long c, long d, long e, long f,
+                              long g, long h, long i, long j, long k) {
   long start = now_ns();
   long code = (*callee)(a, b, c, d, e, f, g, h, i, j, k);
   atomic_fetch_add_explicit(count, 1, memory_order_relaxed);

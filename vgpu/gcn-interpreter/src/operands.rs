@@ -1,6 +1,6 @@
 //! The operands of instructions: what is read, and where results go.
 
-use gangway_gcn::operand::{Float, Special};
+use gangway_gcn::operand::Special;
 use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Operand, Row};
 
@@ -24,17 +24,6 @@ impl Source {
     }
 }
 
-/// How constants become values in a place.
-pub fn constant(slot: &Slot) -> Constant {
-    match *slot {
-        Slot::ScalarSource(_, constant)
-        | Slot::Source(_, constant)
-        | Slot::MatrixSum(_, constant)
-        | Slot::Literal(constant) => constant,
-        _ => Constant::Word,
-    }
-}
-
 /// How many bits a place's values have, and where their sign is.
 pub fn bits(slot: &Slot) -> u32 {
     match *slot {
@@ -50,28 +39,12 @@ pub fn scalar(wave: &Wave, row: &Row, slot: &Slot, operand: Operand) -> Result<u
     let value = match operand {
         Operand::Scalar { first, words: 1 } => u64::from(wave.scalar[usize::from(first) & 127]),
         Operand::Scalar { first, .. } => wave.pair(first & 127),
-        Operand::Integer(value) => i64::from(value).cast_unsigned(),
-        Operand::Float(float) => float_bits(float, constant(slot)),
-        Operand::Literal(value) => match constant(slot) {
-            Constant::Double => u64::from(value) << 32,
-            Constant::Wide if row.name.ends_with("_i64") => i64::from(value.cast_signed()).cast_unsigned(),
-            _ => u64::from(value),
-        },
-        Operand::Immediate(value) => u64::from(value),
         Operand::Special(special) => special_value(wave, special)?,
-        Operand::Vector { .. } | Operand::Accumulator { .. } => {
-            return Err(Stop::unsupported("a vector register in a scalar place"));
-        }
+        _ => operand
+            .constant(row, slot)
+            .ok_or_else(|| Stop::unsupported("a vector register in a scalar place"))?,
     };
     Ok(if wide { value } else { value & 0xffff_ffff })
-}
-
-fn float_bits(float: Float, constant: Constant) -> u64 {
-    match constant {
-        Constant::Word => float.single().into(),
-        Constant::Wide | Constant::Double => float.double(),
-        Constant::Half | Constant::Short | Constant::Packed => float.half().into(),
-    }
 }
 
 /// As 32 bits apertures are 0: what they are is in the upper half.

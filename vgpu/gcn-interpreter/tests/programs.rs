@@ -9,18 +9,15 @@ mod host;
 mod interpreted;
 mod support;
 
-use std::fs;
 use std::path::Path;
 
 use gangway_code_object::CodeObject;
-use gangway_commands::Folder;
 use gangway_gcn::Gpu;
 use gangway_gcn_interpreter::Flat;
-use host::Run;
+use host::{LEVELS, Run};
 use libtest_mimic::{Arguments, Trial};
 use support::Device;
 
-const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 
 fn main() {
@@ -42,7 +39,7 @@ fn main() {
     let mut seeds = seeds.split(',').filter_map(|number| number.parse().ok());
     let (first, count) = (seeds.next().unwrap_or(0), seeds.next().unwrap_or(SEEDS));
     for seed in first..first + count {
-        let trial = Trial::test(format!("random/{seed}"), move || Ok(random(seed)?));
+        let trial = Trial::test(format!("random/{seed}"), move || Ok(host::random(seed, compare)?));
         trials.push(trial.with_ignored_flag(ignored));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -50,22 +47,6 @@ fn main() {
 
 /// How many random programs are tried.
 const SEEDS: u64 = 40;
-
-/// A random program, on one processor at one level.
-fn random(seed: u64) -> Result<(), String> {
-    let folder = Folder::new();
-    let source = folder.join("random.c");
-    let header = fs::read_to_string(host::sources().join("run.h")).map_err(|error| error.to_string())?;
-    folder.write("run.h", header);
-    folder.write("random.c", generator::program(seed));
-    let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
-    let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
-    compare(gpu, level, &source).map_err(|error| {
-        let kept = std::env::temp_dir().join(format!("gangway-random-{seed}.c"));
-        let copied = fs::copy(&source, &kept).is_ok();
-        format!("{gpu} {level} ({}, {copied}): {error}", kept.display())
-    })
-}
 
 /// Runs a program here and there.
 fn compare(gpu: Gpu, level: &str, source: &Path) -> Result<(), String> {

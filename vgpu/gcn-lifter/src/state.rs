@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use gangway_gcn::operand::{Float, Special, scalar};
+use gangway_gcn::operand::{Special, scalar};
 use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Instruction, Operand, Row};
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
@@ -245,18 +245,11 @@ impl State {
             Operand::Scalar { first, .. } => {
                 return if wide { Ok(self.pair(first)) } else { Ok(self.get(first.into())) };
             }
-            Operand::Integer(value) => i64::from(value).cast_unsigned(),
-            Operand::Float(float) => float_bits(float, constant(slot)),
-            Operand::Literal(value) => match constant(slot) {
-                Constant::Double => u64::from(value) << 32,
-                Constant::Wide if row.name.ends_with("_i64") => {
-                    i64::from(value.cast_signed()).cast_unsigned()
-                }
-                _ => u64::from(value),
-            },
-            Operand::Immediate(value) => u64::from(value),
             Operand::Special(special) => return self.special(special, wide),
-            Operand::Vector { .. } | Operand::Accumulator { .. } => return unknown("a register in no place"),
+            _ => match operand.constant(row, slot) {
+                Some(value) => value,
+                None => return unknown("a register in no place"),
+            },
         };
         Ok(if wide { self.f.wide(value) } else { self.f.word(value as u32) })
     }
@@ -289,30 +282,11 @@ impl State {
     }
 }
 
-/// How constants become values in a place.
-fn constant(slot: &Slot) -> Constant {
-    match *slot {
-        Slot::ScalarSource(_, constant)
-        | Slot::Source(_, constant)
-        | Slot::MatrixSum(_, constant)
-        | Slot::Literal(constant) => constant,
-        _ => Constant::Word,
-    }
-}
-
 /// How many bits a place's values have.
 pub fn bits(slot: &Slot) -> u32 {
     match *slot {
         Slot::Source(_, Constant::Half | Constant::Short) | Slot::Literal(Constant::Half) => 16,
         Slot::Source(2, _) | Slot::Vector(2) | Slot::ScalarSource(2, _) | Slot::Scalar(2) | Slot::Mask => 64,
         _ => 32,
-    }
-}
-
-fn float_bits(float: Float, constant: Constant) -> u64 {
-    match constant {
-        Constant::Word => float.single().into(),
-        Constant::Wide | Constant::Double => float.double(),
-        Constant::Half | Constant::Short | Constant::Packed => float.half().into(),
     }
 }

@@ -20,12 +20,11 @@ use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_gcn::Gpu;
 use gangway_gcn_interpreter::Memory;
 use gangway_gcn_lifter::{Kernel, Refusal, Shape, lift, parameters};
-use host::Run;
+use host::{LEVELS, Run};
 use libtest_mimic::{Arguments, Trial};
 use memory::DeviceMemory;
 use support::Device;
 
-const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
 /// Kernels that are lifted whole.
 const KERNELS: &[&str] = &["words.c", "numbers.c", "flow.c"];
 /// The interpreter's, of which much is not yet.
@@ -68,7 +67,10 @@ fn main() {
     let (first, count) = (seeds.next().unwrap_or(0), seeds.next().unwrap_or(SEEDS));
     for seed in first..first + count {
         let refused = Arc::clone(&refused);
-        let trial = Trial::test(format!("random/{seed}"), move || Ok(random(seed, &refused)?));
+        let trial = Trial::test(format!("random/{seed}"), move || {
+            let name = format!("random/{seed}");
+            Ok(host::random(seed, |gpu, level, source| compare(gpu, level, source, &name, &refused))?)
+        });
         trials.push(trial.with_ignored_flag(ignored));
     }
     let all = arguments.filter.is_none() && chosen.is_none() && !ignored && !arguments.list;
@@ -94,22 +96,6 @@ fn whole(gpu: Gpu, level: &str, kernel: &str) -> Result<(), String> {
     compare(gpu, level, &folder.join(kernel), kernel, &refused)?;
     let refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
     refused.values().next().map_or(Ok(()), |what| Err(format!("it is refused: {what}")))
-}
-
-/// A random program, on one processor at one level.
-fn random(seed: u64, refused: &Refused) -> Result<(), String> {
-    let folder = Folder::new();
-    let source = folder.join("random.c");
-    let header = fs::read_to_string(host::sources().join("run.h")).map_err(|error| error.to_string())?;
-    folder.write("run.h", header);
-    folder.write("random.c", generator::program(seed));
-    let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
-    let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
-    compare(gpu, level, &source, &format!("random/{seed}"), refused).map_err(|error| {
-        let kept = std::env::temp_dir().join(format!("gangway-random-{seed}.c"));
-        let copied = fs::copy(&source, &kept).is_ok();
-        format!("{gpu} {level} ({}, {copied}): {error}", kept.display())
-    })
 }
 
 /// Runs a program here and there.

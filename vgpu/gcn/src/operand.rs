@@ -1,5 +1,7 @@
 //! Registers and constants, as instructions name them.
 
+use crate::table::{Constant, Row, Slot};
+
 /// What an instruction reads or writes in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
@@ -20,6 +22,40 @@ pub enum Operand {
     Special(Special),
     /// A number of 16 bits.
     Immediate(u16),
+}
+
+impl Operand {
+    /// The value of a constant in a place of an instruction: inline floating-point numbers and literals are of the
+    /// place's type (Vega ISA, 4.1.1). None: it is a register's, or no constant.
+    #[must_use]
+    pub fn constant(self, row: &Row, slot: &Slot) -> Option<u64> {
+        let kind = match *slot {
+            Slot::ScalarSource(_, kind)
+            | Slot::Source(_, kind)
+            | Slot::MatrixSum(_, kind)
+            | Slot::Literal(kind) => kind,
+            _ => Constant::Word,
+        };
+        Some(match self {
+            Self::Integer(value) => i64::from(value).cast_unsigned(),
+            Self::Float(float) => match kind {
+                Constant::Word => float.single().into(),
+                Constant::Wide | Constant::Double => float.double(),
+                Constant::Half | Constant::Short | Constant::Packed => float.half().into(),
+            },
+            Self::Literal(value) => match kind {
+                Constant::Double => u64::from(value) << 32,
+                Constant::Wide if row.name.ends_with("_i64") => {
+                    i64::from(value.cast_signed()).cast_unsigned()
+                }
+                _ => u64::from(value),
+            },
+            Self::Immediate(value) => u64::from(value),
+            Self::Scalar { .. } | Self::Vector { .. } | Self::Accumulator { .. } | Self::Special(_) => {
+                return None;
+            }
+        })
+    }
 }
 
 /// Numbers of scalar registers that have names (Vega ISA, 5.1).

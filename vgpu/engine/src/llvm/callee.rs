@@ -44,16 +44,7 @@ pub(super) fn write(
     let mut text = Text::without_lines();
     let labels: FxHashMap<u32, Label> = callee.blocks.iter().map(|&block| (block, text.label())).collect();
     let fails = text.label();
-    let lane = Lane {
-        unit,
-        text,
-        declared,
-        reads: &reads,
-        same: true,
-        leave: Some(fails),
-        tables: true,
-        known: FxHashMap::default(),
-    };
+    let lane = Lane { leave: Some(fails), tables: true, ..Lane::new(unit, text, declared, &reads, true) };
     let mut writer = Writer { lane, labels, fails };
     writer.begin(&callee.blocks);
     for &block in &callee.blocks {

@@ -105,6 +105,28 @@ pub(super) struct Reached {
     pub offset: i64,
 }
 
+impl<'a> Lane<'a> {
+    /// Of a function of a warp's. With `same` all lanes have the same values.
+    pub fn new(
+        unit: &'a Unit<'a>,
+        text: Text,
+        declared: &'a mut Declared,
+        reads: &'a Reads,
+        same: bool,
+    ) -> Self {
+        Lane { unit, text, declared, reads, same, leave: None, tables: false, known: FxHashMap::default() }
+    }
+
+    /// The function of a warp's that has been written, with its own location first among `locations`.
+    pub fn function(self, name: &str, locations: u32) -> String {
+        format!(
+            "define internal i64 @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{}}}\n",
+            locations - 1,
+            self.text.text
+        )
+    }
+}
+
 impl Lane<'_> {
     pub fn ty(&self, slot: u32) -> Scalar {
         self.unit.code.slots[slot as usize]

@@ -75,16 +75,7 @@ pub(super) fn write(
 ) -> String {
     let mut text = Text::new(locations);
     let (next, done) = (text.label(), text.label());
-    let lane = Lane {
-        unit,
-        text,
-        declared,
-        reads,
-        same: false,
-        leave: None,
-        tables: false,
-        known: FxHashMap::default(),
-    };
+    let lane = Lane::new(unit, text, declared, reads, false);
     let mut writer = Writer { lane, region, labels: FxHashMap::default(), before: Vec::new(), next, done };
     writer.begin();
     writer.body();
@@ -92,11 +83,7 @@ pub(super) fn write(
         writer.counted(index);
     }
     writer.end();
-    let body = writer.lane.text.text;
-    format!(
-        "define internal i64 @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{body}}}\n",
-        locations - 1
-    )
+    writer.lane.function(name, locations)
 }
 
 struct Writer<'a> {

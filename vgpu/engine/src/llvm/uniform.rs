@@ -36,16 +36,7 @@ pub(super) fn write(
     let labels = region.blocks.iter().map(|&block| (block, text.label())).collect();
     let exits = region.exits.iter().map(|_| text.label()).collect();
     let before = region.loops.iter().map(|_| text.label()).collect();
-    let lane = Lane {
-        unit,
-        text,
-        declared,
-        reads,
-        same: true,
-        leave: None,
-        tables: false,
-        known: FxHashMap::default(),
-    };
+    let lane = Lane::new(unit, text, declared, reads, true);
     let mut writer = Writer { lane, region, labels, exits, before };
     writer.begin();
     for &block in &region.blocks {
@@ -55,11 +46,7 @@ pub(super) fn write(
         writer.counted(index);
     }
     writer.end();
-    let body = writer.lane.text.text;
-    format!(
-        "define internal i64 @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{body}}}\n",
-        locations - 1
-    )
+    writer.lane.function(name, locations)
 }
 
 struct Writer<'a> {

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gangway_commands::Folder;
+use gangway_gcn::Gpu;
 
+use crate::generator;
 use crate::support::{self, Device, Heap, Size};
 
 /// As `run.h` has it.
@@ -13,6 +15,25 @@ const NUMBERS: usize = 4096;
 const ITEMS: usize = 160;
 const GROUP: u16 = 80;
 const WORDS: usize = 512;
+
+/// The levels of optimisation that programs are compiled at.
+pub const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+
+/// Writes a random program and has it compared, on one processor at one level. One that differs is kept.
+pub fn random(seed: u64, compare: impl FnOnce(Gpu, &str, &Path) -> Result<(), String>) -> Result<(), String> {
+    let folder = Folder::new();
+    let source = folder.join("random.c");
+    let header = fs::read_to_string(sources().join("run.h")).map_err(|error| error.to_string())?;
+    folder.write("run.h", header);
+    folder.write("random.c", generator::program(seed));
+    let gpu = Gpu::ALL[seed as usize % Gpu::ALL.len()];
+    let level = LEVELS[seed as usize / Gpu::ALL.len() % LEVELS.len()];
+    compare(gpu, level, &source).map_err(|error| {
+        let kept = std::env::temp_dir().join(format!("gangway-random-{seed}.c"));
+        let copied = fs::copy(&source, &kept).is_ok();
+        format!("{gpu} {level} ({}, {copied}): {error}", kept.display())
+    })
+}
 
 /// Where a program's numbers and results are on a device.
 pub struct Run {
