@@ -218,6 +218,6 @@ impl Device for HsaDevice {
     }
 
     fn reaches(&self, address: DevicePtr, size: usize) -> bool {
-        memory::is_known(self.agent(), address, size)
+        self.agent().driver.shares_host() || memory::is_known(self.agent(), address, size)
     }
 }

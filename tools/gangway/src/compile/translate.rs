@@ -23,8 +23,12 @@ use crate::scratch::Scratch;
 /// Options that name folders of headers: attached, or in the word behind them.
 const FOLDERS: [&str; 4] = ["-I", "-isystem", "-iquote", "-idirafter"];
 
-/// What clang-22 defines `_OPENMP` as.
+/// What clang-22 defines `_OPENMP` as, and what with a version of `-fopenmp-version`.
 const OPENMP: u32 = 202_011;
+const OPENMP_OF: [(&str, u32); 5] =
+    [("45", 201_511), ("50", 201_811), ("51", 202_011), ("52", 202_111), ("60", 202_411)];
+/// What clang says nothing of without `-fopenmp`, which is left out.
+const OPENMP_VERSION: &str = "-fopenmp-version=";
 
 /// What parsing has no use for, with the words behind it that are its own.
 const UNUSED: [(&str, usize); 14] = [
@@ -164,8 +168,12 @@ pub fn translated(
             continue;
         }
         // libclang shows nothing of a construct's block if it knows OpenMP.
-        let mut arguments = vec![compiler.into(), format!("-D_OPENMP={OPENMP}").into()];
-        let openmp = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-fopenmp");
+        let macro_of_openmp = format!("-D_OPENMP={}", value_of_openmp(&reading.arguments));
+        let mut arguments = vec![compiler.into(), macro_of_openmp.into()];
+        let openmp = |word: &&OsString| {
+            let word = word.as_encoded_bytes();
+            word.starts_with(b"-fopenmp") && !word.starts_with(OPENMP_VERSION.as_bytes())
+        };
         arguments.extend(reading.arguments.iter().filter(|word| !openmp(word)).cloned());
         let openmp_headers = openmp_headers(compiler)?;
         let openmp_headers = openmp_headers.iter().map(|folder| folder.path().to_owned());
@@ -200,6 +208,13 @@ pub fn translated(
         }
     }
     Ok((!files.is_empty()).then_some(Translation { files }))
+}
+
+/// What `_OPENMP` is with the last version that `arguments` ask for.
+fn value_of_openmp(arguments: &[OsString]) -> u32 {
+    let asked = arguments.iter().rev().find_map(|word| word.to_str()?.strip_prefix(OPENMP_VERSION));
+    let known = asked.and_then(|asked| OPENMP_OF.iter().find(|(version, _)| *version == asked));
+    known.map_or(OPENMP, |(_, value)| *value)
 }
 
 /// OpenMP's headers that stand among a compiler's own. libclang looks into the folder of its own release, and
@@ -287,6 +302,14 @@ impl Translation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_macro_is_of_the_version_that_is_asked_for() {
+        let of = |line: &str| value_of_openmp(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(of("-O2 -fopenmp"), OPENMP);
+        assert_eq!(of("-fopenmp-version=60 -fopenmp-version=52 -O2"), 202_111);
+        assert_eq!(of("-fopenmp-version=99"), OPENMP);
+    }
 
     #[test]
     fn the_header_is_the_compilers() {

@@ -22,6 +22,9 @@ const PLUGIN: &str = "libgangway-compile-step.so";
 const FORMS: [&str; 4] = ["-emit-llvm-bc", "-emit-llvm", "-S", "-emit-obj"];
 /// Without this option values keep the names by which clang's functions are known.
 const WITHOUT_NAMES: &str = "-discard-value-names";
+/// With this option the text says in which order values are used, which does not fit when what is mended uses
+/// a value more or less often.
+const WITH_ORDER_OF_USES: &str = "-emit-llvm-uselists";
 const WITHOUT_PASSES: &str = "-disable-llvm-passes";
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
@@ -122,7 +125,7 @@ fn steps(arguments: &[OsString], file: &Path) -> Option<(Vec<OsString>, Vec<OsSt
     let mut to_text = arguments.to_vec();
     to_text[form] = "-emit-llvm".into();
     to_text[output] = file.into();
-    to_text.retain(|word| word != WITHOUT_NAMES);
+    to_text.retain(|word| word != WITHOUT_NAMES && word != WITH_ORDER_OF_USES);
     to_text.push(WITHOUT_PASSES.into());
     let mut from_text = arguments.to_vec();
     from_text[input] = "ir".into();
@@ -154,6 +157,20 @@ mod tests {
         assert_eq!(
             line(&from_text),
             "-cc1 -triple nvptx64-nvidia-cuda -O2 -emit-llvm-bc -discard-value-names -o a.o -x ir /t/device.ll"
+        );
+    }
+
+    #[test]
+    fn the_text_does_not_say_in_which_order_values_are_used() {
+        let given = words("-cc1 -triple amdgcn-amd-amdhsa -emit-llvm-bc -emit-llvm-uselists -o a.o -x c a.c");
+        let (to_text, from_text) = steps(&given, Path::new("t.ll")).unwrap();
+        assert_eq!(
+            line(&to_text),
+            "-cc1 -triple amdgcn-amd-amdhsa -emit-llvm -o t.ll -x c a.c -disable-llvm-passes"
+        );
+        assert_eq!(
+            line(&from_text),
+            "-cc1 -triple amdgcn-amd-amdhsa -emit-llvm-bc -emit-llvm-uselists -o a.o -x ir t.ll"
         );
     }
 
