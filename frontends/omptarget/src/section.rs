@@ -2,7 +2,8 @@
 //!
 //! The description comes from outside and is walked only when it has been found to
 //! make sense: clang 22 passes a size in bytes where the number of dimensions belongs
-//! if the length of a strided section is not constant.
+//! if the length of a strided section is not constant. Of an array of one dimension the
+//! number is known all the same.
 
 use gangway_runtime::{Item, Result, Section};
 use std::fmt;
@@ -47,7 +48,7 @@ impl Unit {
 /// their number in place of its size.
 ///
 /// # Safety
-/// So many dimensions are there, if a section may have as many.
+/// So many dimensions are there, if a section may have as many, and at least two.
 pub(crate) unsafe fn of(item: &Item) -> std::result::Result<Box<dyn Section + '_>, gangway_runtime::Damage> {
     // SAFETY: the caller's promise.
     let section = unsafe { SectionAt::of(item) };
@@ -125,9 +126,36 @@ impl<'a> SectionAt<'a> {
     /// As [`of`].
     unsafe fn of(item: &'a Item) -> std::result::Result<Self, Damage> {
         let count = item.size;
-        if !DIMENSIONS.contains(&count) {
-            return Err(Damage::Count(count as i64));
+        let described = if DIMENSIONS.contains(&count) {
+            // SAFETY: the caller's promise.
+            unsafe { Self::with(item, count) }
+        } else {
+            Err(Damage::Count(count as i64))
+        };
+        // SAFETY: the caller's promise: every section has at least two dimensions.
+        described.or_else(|damage| unsafe { Self::with_bytes(item) }.ok_or(damage))
+    }
+
+    /// A section of an array of one dimension, whose bytes stand in the place of the number of dimensions. The array's
+    /// dimension and that of its elements, which are the two that there are, tell the bytes.
+    ///
+    /// # Safety
+    /// Two dimensions are there.
+    unsafe fn with_bytes(item: &'a Item) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        let dimensions = unsafe { &*(item.begin as *const [Dimension; 2]) };
+        let [array, Dimension { offset: 0, count: 1, stride }] = dimensions else { return None };
+        let bytes = array.count.checked_mul(*stride)?;
+        if bytes != item.size as u64 || array.stride.checked_rem(*stride)? != 0 {
+            return None;
         }
+        // SAFETY: two are there.
+        unsafe { Self::with(item, 2) }.ok()
+    }
+
+    /// # Safety
+    /// So many dimensions are there.
+    unsafe fn with(item: &'a Item, count: usize) -> std::result::Result<Self, Damage> {
         // SAFETY: the caller's promise.
         let dimensions = unsafe { std::slice::from_raw_parts(item.begin as *const Dimension, count) };
         let (likely, other) = Unit::likely(dimensions, HAS_LATER_CODE.load(Ordering::Relaxed));
@@ -357,10 +385,42 @@ mod tests {
     }
 
     /// What `of` makes of an item that has `count` of many dimensions, the first two good.
+    /// The section `a[offset:count:stride]` of 4-byte elements, with what clang 22 passes if its length is not constant.
+    fn with_bytes(size: usize, dimensions: [[u64; 3]; 2]) -> Option<Vec<(usize, usize)>> {
+        let mut all = vec![Dimension { offset: 0, count: 0, stride: 0 }; 32];
+        for (place, [offset, count, stride]) in all.iter_mut().zip(dimensions) {
+            *place = Dimension { offset, count, stride };
+        }
+        let kind = MapKind::FROM | MapKind::IN_PIECES;
+        let item = Item { base: 4096, begin: all.as_ptr().addr(), size, kind, label: Label::NONE };
+        // SAFETY: there are as many dimensions as a section may have.
+        let section = unsafe { of(&item) }.ok()?;
+        let mut runs = Vec::new();
+        section
+            .each_run(&mut |address, size| {
+                runs.push((address - 4096, size));
+                Ok(())
+            })
+            .unwrap();
+        Some(runs)
+    }
+
+    #[test]
+    fn bytes_in_the_place_of_the_number_of_dimensions() {
+        // The bytes are a possible number of dimensions, and more and less than that.
+        assert_eq!(with_bytes(12, [[0, 3, 8], [0, 1, 4]]).unwrap(), [(0, 4), (8, 4), (16, 4)]);
+        assert_eq!(with_bytes(4096, [[2, 1024, 20], [0, 1, 4]]).unwrap()[..2], [(8, 4), (28, 4)]);
+        assert_eq!(with_bytes(0, [[0, 0, 8], [0, 1, 4]]).unwrap(), []);
+        // Other bytes, a stride that is none of elements, and an array of several dimensions.
+        assert_eq!(with_bytes(16, [[0, 3, 8], [0, 1, 4]]), None);
+        assert_eq!(with_bytes(12, [[0, 3, 6], [0, 1, 4]]), None);
+        assert_eq!(with_bytes(64, [[0, 2, 64], [0, 8, 4]]), None);
+    }
+
     fn damage_of(base: usize, count: i64) -> Option<String> {
         let mut dimensions =
             vec![Dimension { offset: 0x7ffd_0000_1000, count: 3, stride: 0x7ffd_0000_2000 }; 4096];
-        dimensions[0] = Dimension { offset: 0, count: 8, stride: 16 };
+        dimensions[0] = Dimension { offset: 0, count: 9, stride: 16 };
         dimensions[1] = Dimension { offset: 0, count: 1, stride: 8 };
         let begin = dimensions.as_ptr().addr();
         let kind = MapKind::FROM | MapKind::IN_PIECES;

@@ -1,26 +1,23 @@
-// covers: target update of a strided section whose length is no constant: clang 22 describes it wrongly, which is reported
+// covers: target update of a strided section whose lengths are no constants: clang 22 describes it wrongly, which is reported
 // status: signal 6
 // stock: unusable because it follows the wrong description and never ends
 #include <stdio.h>
-#include <stdlib.h>
 
-typedef struct {
-  size_t length;
-  double *data;
-} vector;
-#pragma omp declare mapper(whole : vector v) map(to : v, v.length, v.data[0 : v.length])
+#define COLUMNS 40
+
+static double table[8][COLUMNS];
 
 int main(void) {
-  vector v = {16, calloc(16, sizeof(double))};
-#pragma omp target data map(mapper(whole), to : v)
+  volatile int rows = 4, columns = 20;
+#pragma omp target data map(to : table)
   {
-#pragma omp target map(mapper(whole), to : v)
-    v.data[3] = 1;
-    /* A constant length is described right. */
-#pragma omp target update from(v.data[1 : 4 : 2])
-    printf("%g\n", v.data[3]);
+#pragma omp target
+    table[2][3] = 1;
+    /* Constant lengths are described right. */
+#pragma omp target update from(table[0 : 4 : 2][2 : 4])
+    printf("%g\n", table[2][3]);
     fflush(stdout);
-#pragma omp target update from(v.data[0 : v.length / 2 : 2])
+#pragma omp target update from(table[0 : rows : 2][0 : columns])
     printf("not reached\n");
   }
   return 0;
