@@ -30,8 +30,9 @@ const PRIVATE_COPIES: u32 = 128 << 10;
 /// Threads that a multiprocessor has with long reductions, at least: a warp for each of its schedulers.
 const LEAST_THREADS_AT_ONCE: u32 = 128;
 
-/// So many iterations for each word of a thread's copy make up for what it costs.
-const TRIPS_FOR_A_WORD: u64 = 16;
+/// So many iterations for each word of a thread's copy make up for what it costs: setting it up twice, and five rounds
+/// of an exchange, three accesses and a combination. That is as much as a few dozen iterations of a histogram.
+const TRIPS_FOR_A_WORD: u64 = 64;
 
 /// What a kernel wants of its launches, worked out once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,6 +260,15 @@ mod tests {
         let asked_for =
             |teams, threads| launch(kernel(1024), asked(teams, threads, 1 << 20), Wishes::default());
         assert_eq!((asked_for(999, 64), asked_for(0, 64)), ((999, 64), (132 * 2, 64)));
+    }
+
+    /// A device of a few multiprocessors is soon full. What more threads cost has to be little of what the loop does.
+    #[test]
+    fn long_reductions_of_long_loops_get_more_teams() {
+        let kernel = Configuration { reduction_data_size: 1024, ..configuration(ExecutionMode::Spmd) };
+        let bounds = KernelBounds::new(&kernel, 1024, &DeviceLimits { multiprocessors: 2, ..DEVICE });
+        let teams = |trips| bounds.geometry(&asked(0, 0, trips), &Wishes::default(), |_| 32).teams[0];
+        assert_eq!([1 << 20, 1 << 22, 1 << 23, 1 << 25].map(teams), [2, 2, 4, 16]);
     }
 
     /// Devices of a few multiprocessors run teams several times over, and not a hundred times.
