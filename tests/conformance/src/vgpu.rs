@@ -19,6 +19,10 @@ use crate::verdict::{self, Side};
 /// As many as the CPU back end has, so that programs that number devices print the same.
 const VIRTUAL_GPUS: &str = "4";
 
+/// What the caller may say of how kernels run.
+const PASSED: [&str; 4] =
+    ["GANGWAY_VGPU_ENGINE", "GANGWAY_VGPU_TIER", "GANGWAY_VGPU_WORKERS", "GANGWAY_VGPU_CACHE"];
+
 /// For messages.
 const CPUS: &str = "CPU devices";
 
@@ -180,8 +184,11 @@ impl Installation {
                 file.display()
             ));
         }
-        let mut environment =
-            vec![("GANGWAY_DEVICE", OsString::from(device)), ("GANGWAY_VGPU_DEVICES", VIRTUAL_GPUS.into())];
+        // Programs have none of this process's environment but what says how kernels run.
+        let passed = PASSED.into_iter().filter_map(|name| Some((name, env::var_os(name)?)));
+        let mut environment: Vec<(&'static str, OsString)> = passed.collect();
+        environment
+            .extend([("GANGWAY_DEVICE", device.into()), ("GANGWAY_VGPU_DEVICES", VIRTUAL_GPUS.into())]);
         environment.extend(self.target.processor.map(|name| ("GANGWAY_VGPU_PROCESSOR", name.into())));
         Ok(OffloadLibrary {
             name,
