@@ -1,36 +1,69 @@
-//! Code that is made later: of functions that run already, by a thread that takes what processors have to spare.
+//! Code that is made later: of functions that run already, by a thread of its own.
 
-use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A program that has ended by then needs no better code.
-const DELAY: Duration = Duration::from_millis(50);
-/// Of the thread: it runs where nobody else wants to.
-const NICE: i32 = 19;
+/// Processor time of the process from when work is asked for until it is done. A program that has ended by then needs no
+/// better code, nor does one that computes nothing. Elapsed time would say little on a machine that is busy.
+const DELAY: Duration = Duration::from_millis(100);
+/// What the process computes after some work, times what it computed meanwhile, before the next one is begun: what
+/// gains nothing takes a small part of a program's time, however short that is.
+const PAUSE: u32 = 2;
+/// How long the thread sleeps before it looks again, at least, and at most where nothing is computed.
+const SLEEP: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(500)];
+/// How much nicer the thread is than the process: less than half of a worker's share where all processors are
+/// busy. The lowest priority of all got none of them for minutes there, and what waits at the process's end for
+/// LLVM waited so long.
+const NICER: i32 = 4;
 
-/// Some work, and when it is to be done.
+/// Some work, and how much the process has computed when it is to be done.
 struct Job {
-    at: Instant,
+    at: Duration,
     work: Box<dyn FnOnce() + Send>,
 }
 
 struct Queue {
-    jobs: VecDeque<Job>,
+    /// The later they have been asked for, the farther behind.
+    jobs: Vec<Job>,
+    /// Nothing is done before the process has computed for so long.
+    pause: Duration,
     /// There is a thread that does them.
     runs: bool,
 }
 
-static QUEUE: Mutex<Queue> = Mutex::new(Queue { jobs: VecDeque::new(), runs: false });
+static QUEUE: Mutex<Queue> = Mutex::new(Queue { jobs: Vec::new(), pause: Duration::ZERO, runs: false });
 
 fn queue() -> std::sync::MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Queue {
+    /// The work to do next: of what may be done, the youngest. A kernel's loop stands in a function that is called
+    /// when many others have been; those had their turn before, and mostly have nothing that would gain. Otherwise
+    /// how much is to be computed before; none where nothing is left.
+    fn next(&mut self, now: Duration) -> Option<Result<Job, Duration>> {
+        let oldest = self.jobs.first()?;
+        let due = oldest.at.max(self.pause);
+        if due > now {
+            return Some(Err(due - now));
+        }
+        let due = self.jobs.iter().take_while(|job| job.at <= now).count();
+        Some(Ok(self.jobs.remove(due - 1)))
+    }
+}
+
+/// The processor time of the process so far.
+fn spent() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes a time of its type; where it cannot, no time has gone by.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
 /// Has some work done in a while, one after the other. Nothing is said where there is no thread for it.
 pub(super) fn ask(work: impl FnOnce() + Send + 'static) {
     let mut queue = queue();
-    queue.jobs.push_back(Job { at: Instant::now() + DELAY, work: Box::new(work) });
+    queue.jobs.push(Job { at: spent() + DELAY, work: Box::new(work) });
     if queue.runs {
         return;
     }
@@ -41,16 +74,61 @@ pub(super) fn ask(work: impl FnOnce() + Send + 'static) {
 }
 
 fn run() {
-    // SAFETY: it has no preconditions, and is about this thread alone: 0 is its number.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+    // SAFETY: both have no preconditions, and are about this thread alone: 0 is its number.
+    unsafe {
+        let nice = libc::getpriority(libc::PRIO_PROCESS, 0);
+        libc::setpriority(libc::PRIO_PROCESS, 0, nice + NICER);
+    }
+    let [least, most] = SLEEP;
+    let mut sleep = least;
     loop {
         let mut queue = queue();
-        let Some(job) = queue.jobs.pop_front() else {
-            queue.runs = false;
-            return;
-        };
+        let next = queue.next(spent());
+        queue.runs = next.is_some();
         drop(queue);
-        std::thread::sleep(job.at.saturating_duration_since(Instant::now()));
-        (job.work)();
+        match next {
+            Some(Ok(job)) => {
+                let before = spent();
+                (job.work)();
+                let after = spent();
+                self::queue().pause = after + PAUSE * after.saturating_sub(before);
+                sleep = least;
+            }
+            Some(Err(missing)) => {
+                std::thread::sleep(sleep.max(missing).min(most));
+                sleep = (sleep * 2).min(most);
+            }
+            None => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Of what is due the youngest comes first, and what is not due has to wait.
+    #[test]
+    fn the_youngest_comes_first() {
+        let (sender, receiver) = mpsc::channel();
+        let job = |number: u64| {
+            let sender = sender.clone();
+            let work = Box::new(move || sender.send(number).expect("the test waits"));
+            Job { at: Duration::from_secs(number), work }
+        };
+        let mut queue = Queue { jobs: (1..=4).map(job).collect(), pause: Duration::ZERO, runs: true };
+        let now = Duration::from_secs;
+        assert_eq!(queue.next(now(0)).expect("some").err(), Some(now(1)));
+        // There is a pause after each.
+        queue.pause = now(3);
+        assert_eq!(queue.next(now(2)).expect("some").err(), Some(now(1)));
+        for (seconds, number) in [(3, 3), (3, 2), (9, 4), (9, 1)] {
+            let Some(Ok(job)) = queue.next(now(seconds)) else { panic!("nothing is due after {seconds} s") };
+            (job.work)();
+            assert_eq!(receiver.recv(), Ok(number));
+        }
+        assert!(queue.next(now(9)).is_none());
     }
 }
