@@ -51,6 +51,8 @@ impl Properties {
                 threads: attribute(Attribute::MaxThreadsPerBlock).min(attribute(Attribute::MaxBlockX)).max(1),
                 teams: attribute(Attribute::MaxGridX).max(1),
                 multiprocessors,
+                // A worker of the virtual GPU is a multiprocessor. A card's have four schedulers.
+                threads_at_once: if driver.virtual_gpu.is_some() { warp } else { 4 * warp },
             },
             shared_memory: attribute(Attribute::MaxSharedMemoryPerBlock)
                 .max(attribute(Attribute::MaxSharedMemoryOptIn)),

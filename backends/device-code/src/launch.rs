@@ -14,6 +14,8 @@ pub struct DeviceLimits {
     /// Teams in the first dimension.
     pub teams: u32,
     pub multiprocessors: u32,
+    /// Threads of a multiprocessor that advance at the same time, and not one warp after the other.
+    pub threads_at_once: u32,
 }
 
 /// What the environment says about launches.

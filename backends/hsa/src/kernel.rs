@@ -107,6 +107,8 @@ impl LoadedKernel {
             threads: agent.properties.group_size,
             teams: MOST_TEAMS,
             multiprocessors: agent.properties.compute_units,
+            // A compute unit has four of such a width for wavefronts, some of which wait for memory.
+            threads_at_once: 128,
         };
         let code = LlvmKernel {
             bounds: KernelBounds::new(&configuration, said.max_flat_workgroup_size, &device),

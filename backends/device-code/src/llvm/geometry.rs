@@ -27,12 +27,12 @@ const LONG_REDUCTION: u32 = 128;
 /// Bytes of private copies that a multiprocessor works on at the same time: about what its cache holds.
 const PRIVATE_COPIES: u32 = 128 << 10;
 
-/// Threads that a multiprocessor has with long reductions, at least: a warp for each of its schedulers.
-const LEAST_THREADS_AT_ONCE: u32 = 128;
-
 /// So many iterations for each word of a thread's copy make up for what it costs: setting it up twice, and five rounds
 /// of an exchange, three accesses and a combination. That is as much as a few dozen iterations of a histogram.
 const TRIPS_FOR_A_WORD: u64 = 64;
+
+/// The same where more threads are of use only because multiprocessors end at different times.
+const MORE_TRIPS_FOR_A_WORD: u64 = 256;
 
 /// What a kernel wants of its launches, worked out once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,7 @@ pub struct KernelBounds {
     extra_threads: u32,
     warp: u32,
     multiprocessors: u32,
+    threads_at_once: u32,
     /// Bytes of what a thread reduces over teams.
     reduction: u32,
 }
@@ -69,6 +70,7 @@ impl KernelBounds {
             extra_threads,
             warp: device.warp,
             multiprocessors: device.multiprocessors,
+            threads_at_once: device.threads_at_once.max(1),
             reduction: configuration.reduction_data_size,
         }
     }
@@ -132,6 +134,9 @@ impl KernelBounds {
             ExecutionMode::Spmd => {
                 if asked.threads[0] == 0 && wishes.thread_limit.is_none() {
                     *threads = self.threads_for(trips, *threads, enough, wishes);
+                    if self.reduces_much() && self.runs_a_warp_at_once() && *threads <= DEFAULT_THREADS {
+                        *threads = self.warp.min(*threads);
+                    }
                 }
                 let all = trips.div_ceil(u64::from(*threads));
                 self.teams_for_reduction(trips, *threads).map_or(all, |most| all.min(most))
@@ -143,15 +148,28 @@ impl KernelBounds {
         at_most(wanted, most)
     }
 
+    const fn reduces_much(&self) -> bool {
+        self.reduction >= LONG_REDUCTION
+    }
+
+    /// Whether more warps on a multiprocessor only run one after the other: nothing is hidden by them.
+    const fn runs_a_warp_at_once(&self) -> bool {
+        self.threads_at_once <= self.warp
+    }
+
     /// How many teams of so many threads a loop with a long reduction is worth, at most. More threads than
     /// a multiprocessor's cache has copies for are of use only if they have much to do besides.
     fn teams_for_reduction(&self, trips: u64, threads: u32) -> Option<u64> {
-        if self.reduction < LONG_REDUCTION {
+        if !self.reduces_much() {
             return None;
         }
-        let at_once = (PRIVATE_COPIES / self.reduction).max(LEAST_THREADS_AT_ONCE);
-        let everywhere = u64::from(at_once) * u64::from(self.multiprocessors);
-        let worthwhile = trips / (u64::from(self.reduction / 4) * TRIPS_FOR_A_WORD);
+        let (each, trips_for_a_word) = match self.runs_a_warp_at_once() {
+            // A team.
+            true => (threads, MORE_TRIPS_FOR_A_WORD),
+            false => (PRIVATE_COPIES / self.reduction, TRIPS_FOR_A_WORD),
+        };
+        let everywhere = u64::from(each.max(self.threads_at_once)) * u64::from(self.multiprocessors);
+        let worthwhile = trips / (u64::from(self.reduction / 4) * trips_for_a_word);
         Some(everywhere.max(worthwhile).div_ceil(u64::from(threads.max(1))).max(1))
     }
 
@@ -184,8 +202,13 @@ mod tests {
     use super::*;
     use std::num::NonZeroU32;
 
-    const DEVICE: DeviceLimits =
-        DeviceLimits { warp: 32, threads: 1024, teams: i32::MAX as u32, multiprocessors: 132 };
+    const DEVICE: DeviceLimits = DeviceLimits {
+        warp: 32,
+        threads: 1024,
+        teams: i32::MAX as u32,
+        multiprocessors: 132,
+        threads_at_once: 128,
+    };
     /// Sixteen teams of 128 threads on each of 132 multiprocessors.
     const AT_ONCE: u32 = 2112;
     const WAVES: u32 = 2 * AT_ONCE;
@@ -240,7 +263,7 @@ mod tests {
         assert_eq!(geometry.teams[0], 1 << 17);
     }
 
-    /// Long lists are combined by few teams, unless their threads have much to do. Teams keep their threads:
+    /// Long lists are combined by few teams, unless their threads have much to do. Teams of cards keep their threads:
     /// programs that have been linked before rely on that for one region in each team.
     #[test]
     fn long_reductions_get_fewer_teams() {
@@ -266,9 +289,21 @@ mod tests {
     #[test]
     fn long_reductions_of_long_loops_get_more_teams() {
         let kernel = Configuration { reduction_data_size: 1024, ..configuration(ExecutionMode::Spmd) };
-        let bounds = KernelBounds::new(&kernel, 1024, &DeviceLimits { multiprocessors: 2, ..DEVICE });
-        let teams = |trips| bounds.geometry(&asked(0, 0, trips), &Wishes::default(), |_| 32).teams[0];
-        assert_eq!([1 << 20, 1 << 22, 1 << 23, 1 << 25].map(teams), [2, 2, 4, 16]);
+        let shape = |threads_at_once, asked| {
+            let device = DeviceLimits { multiprocessors: 2, threads_at_once, ..DEVICE };
+            let bounds = KernelBounds::new(&kernel, 1024, &device);
+            let geometry = bounds.geometry(&asked, &Wishes::default(), |_| 32);
+            (geometry.teams[0], geometry.threads[0])
+        };
+        let open = |trips| asked(0, 0, trips);
+        let card = [1 << 20, 1 << 22, 1 << 23, 1 << 25].map(|trips| shape(128, open(trips)));
+        assert_eq!(card, [(2, 128), (2, 128), (4, 128), (16, 128)]);
+        // Where warps run one after the other, as on the virtual GPU, a team is a warp.
+        let virtual_gpu = [100, 1 << 20, 1 << 23, 1 << 25].map(|trips| shape(32, open(trips)));
+        assert_eq!(virtual_gpu, [(2, 32), (2, 32), (4, 32), (16, 32)]);
+        // Clauses are the program's.
+        assert_eq!(shape(32, asked(0, 64, 1 << 20)), (2, 64));
+        assert_eq!(shape(32, asked(9, 64, 1 << 20)), (9, 64));
     }
 
     /// Devices of a few multiprocessors run teams several times over, and not a hundred times.

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Processor time of the process from when work is asked for until it is done. A program that has ended by then needs no
-/// better code, nor does one that computes nothing. Elapsed time would say little on a machine that is busy.
+/// Processor time of the process from when work is asked for until it is done. A program that has ended by then needs
+/// no better code, nor does one that computes nothing. Elapsed time would say little on a machine that is busy.
 const DELAY: Duration = Duration::from_millis(100);
 /// What the process computes after some work, times what it computed meanwhile, before the next one is begun: what
 /// gains nothing takes a small part of a program's time, however short that is.
