@@ -2,7 +2,7 @@
 
 use gangway_gcn::{Encoding, Row};
 
-use crate::node::Value;
+use crate::node::{Type, Value};
 use crate::state::{Sources, State};
 
 /// By the opcode's low bits: less, equal, greater, unordered.
@@ -39,8 +39,12 @@ const INTEGERS: [[&str; 4]; 8] = [
 
 /// The result's bit, if the row is a comparison that is known.
 pub fn lift(s: &mut State, row: &Row, sources: &Sources) -> Option<Value> {
-    if row.encoding != Encoding::Vopc || row.name.contains("_class_") {
+    if row.encoding != Encoding::Vopc {
         return None;
+    }
+    if row.name.contains("_class_") {
+        let (number, classes) = (*sources.values.first()?, *sources.values.get(1)?);
+        return (!row.name.ends_with("f16")).then(|| class(s, number, classes));
     }
     let (_, ty) = row.name.rsplit_once('_')?;
     let (a, b) = (*sources.values.first()?, *sources.values.get(1)?);
@@ -69,4 +73,51 @@ pub fn lift(s: &mut State, row: &Row, sources: &Sources) -> Option<Value> {
         args = args.map(|arg| s.f.plain(part, &[arg, zero, count]));
     }
     Some(s.f.test(name, &args))
+}
+
+/// Whether a number is of one of the classes that a word names (Vega ISA, 6.2.1, `V_CMP_CLASS`): whether its bits are in
+/// one of their ranges.
+fn class(s: &mut State, number: Value, classes: Value) -> Value {
+    let wide = s.f.ty(number) == Type::Wide;
+    let (fraction, exponent) = if wide { (52, 0x7ff) } else { (23, 0xff) };
+    let infinity: u64 = exponent << fraction;
+    let (sign, quiet) = (infinity + (1 << fraction), infinity | 1 << (fraction - 1));
+    // From 0 on, where each class begins; the classes of positive and of negative numbers.
+    let begins = [0, 1, 1 << fraction, infinity, infinity + 1, quiet];
+    let (none, mut found) = (s.f.word(0), s.f.bit(false));
+    let mut ranges: Vec<(u32, u64, u64)> = Vec::new();
+    for (base, numbers) in [(0, [6, 7, 8, 9, 0, 1]), (sign, [5, 4, 3, 2, 0, 1])] {
+        for (at, class) in numbers.into_iter().enumerate() {
+            let (first, last) = (base + begins[at], base + (begins.get(at + 1).unwrap_or(&sign) - 1));
+            let wanted = match s.f.as_constant(classes) {
+                Some(classes) if classes >> class & 1 == 0 => continue,
+                Some(_) => 0,
+                None => 1 << class,
+            };
+            match ranges.last_mut() {
+                Some(before) if wanted == 0 && before.2 + 1 == first => before.2 = last,
+                _ => ranges.push((wanted, first, last)),
+            }
+        }
+    }
+    for (wanted, first, last) in ranges {
+        let mut is = if wide {
+            let (first, length) = (s.f.wide(first), s.f.wide(last - first));
+            let from = s.f.plain_wide("sub.s64", &[number, first]);
+            s.f.test("setp.le.u64", &[from, length])
+        } else {
+            let (first, length) = (s.f.word(first as u32), s.f.word((last - first) as u32));
+            let from = s.f.plain("sub.u32", &[number, first]);
+            s.f.test("setp.le.u32", &[from, length])
+        };
+        // Classes that are not known here, as a rule a constant from before a loop.
+        if wanted != 0 {
+            let wanted = s.f.word(wanted);
+            let among = s.f.plain("and.b32", &[classes, wanted]);
+            let among = s.f.test("setp.ne.b32", &[among, none]);
+            is = s.f.and(is, among);
+        }
+        found = s.f.test("or.pred", &[found, is]);
+    }
+    found
 }

@@ -12,7 +12,8 @@ use crate::{Kernel, Lifted, Refusal};
 pub fn kernel(f: &Function, kernel: &Kernel<'_>, base: u64) -> std::result::Result<Lifted, Refusal> {
     let private = u64::from(kernel.descriptor.private_segment_size).next_multiple_of(16);
     let flush = kernel.descriptor.rsrc1.denorm_mode_32() == 0;
-    let mut writer = Writer { f, text: String::new(), temporaries: 0, flush, private, labels: 0 };
+    let mut writer =
+        Writer { f, text: String::new(), temporaries: 0, flush, private, labels: 0, elsewhere: None };
     for number in 0..f.blocks.len() {
         writer.block(number).map_err(|(what, at)| Refusal { what, address: base + 4 * u64::from(at) })?;
     }
@@ -53,6 +54,8 @@ struct Writer<'a> {
     /// Bytes of private memory of a lane.
     private: u64,
     labels: u32,
+    /// An address of which is known whether it is elsewhere than in global memory, and the predicate.
+    elsewhere: Option<(Value, String)>,
 }
 
 const HALVES: [u32; 2] = [0, 1];
@@ -364,16 +367,7 @@ impl Writer<'_> {
         guard: &str,
         with: &mut dyn FnMut(&mut Self, &str, &str, &str),
     ) {
-        let at = self.operand(address, half, "u64");
-        let at = if self.f.as_constant(address).is_some() {
-            let ty = self.f.ty(address);
-            let temporary = self.temporary(ty);
-            let name = if ty == Type::Wide { "mov.b64" } else { "mov.b32" };
-            self.line(&format!("{name} {temporary}, {at};"));
-            temporary
-        } else {
-            at
-        };
+        let at = self.in_register(address, half);
         match space {
             Space::Global => with(self, "global", &at, guard),
             Space::Group => with(self, "shared", &at, guard),
@@ -381,24 +375,65 @@ impl Writer<'_> {
                 let at = self.own(&at, half);
                 with(self, "local", &at, guard);
             }
-            Space::Flat => self.flat(&at, half, guard, with),
+            Space::Flat => self.flat(address, &at, half, guard, with),
         }
     }
 
+    /// An address in a register.
+    fn in_register(&mut self, address: Value, half: u32) -> String {
+        let at = self.operand(address, half, "u64");
+        if self.f.as_constant(address).is_none() {
+            return at;
+        }
+        let ty = self.f.ty(address);
+        let temporary = self.temporary(ty);
+        let name = if ty == Type::Wide { "mov.b64" } else { "mov.b32" };
+        self.line(&format!("{name} {temporary}, {at};"));
+        temporary
+    }
+
+    /// Whether an address of any lane, of both halves, is in LDS or private memory.
+    fn elsewhere(&mut self, address: Value) -> String {
+        let first = (GROUP_APERTURE >> 32) as u32;
+        let length = (PRIVATE_APERTURE >> 32) as u32 - first;
+        let windows = HALVES.map(|half| {
+            let at = self.in_register(address, half);
+            let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
+            let window = self.temporary(Type::Bit);
+            self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
+            self.line(&format!("sub.u32 {from_first}, {high}, {first};"));
+            self.line(&format!("setp.le.u32 {window}, {from_first}, {length};"));
+            window
+        });
+        let [either, any] = [(); 2].map(|()| self.temporary(Type::Bit));
+        self.line(&format!("or.pred {either}, {}, {};", windows[0], windows[1]));
+        self.line(&format!("vote.sync.any.pred {any}, {either}, -1;"));
+        any
+    }
+
     /// An address that says where it is: as a rule in global memory in all lanes.
-    fn flat(&mut self, at: &str, half: u32, guard: &str, with: &mut dyn FnMut(&mut Self, &str, &str, &str)) {
-        let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
-        let [window, any, group, own, global] = [(); 5].map(|()| self.temporary(Type::Bit));
+    fn flat(
+        &mut self,
+        address: Value,
+        at: &str,
+        half: u32,
+        guard: &str,
+        with: &mut dyn FnMut(&mut Self, &str, &str, &str),
+    ) {
+        let any = match self.elsewhere.take() {
+            Some((known, any)) if known == address && half == 1 => any,
+            _ => self.elsewhere(address),
+        };
+        self.elsewhere = Some((address, any.clone()));
+        let [low, high] = [(); 2].map(|()| self.temporary(Type::Word));
+        let [group, own, global] = [(); 3].map(|()| self.temporary(Type::Bit));
         let (slow, done) = (self.label(), self.label());
         let (first, second) = ((GROUP_APERTURE >> 32) as u32, (PRIVATE_APERTURE >> 32) as u32);
-        self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
-        self.line(&format!("sub.u32 {from_first}, {high}, {first};"));
-        self.line(&format!("setp.le.u32 {window}, {from_first}, {};", second - first));
-        self.line(&format!("vote.sync.any.pred {any}, {window}, -1;"));
         self.line(&format!("@{any} bra {slow};"));
         with(self, "global", at, guard);
         self.line(&format!("bra {done};"));
         self.line(&format!("{slow}:"));
+        self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
         self.line(&format!("setp.eq.u32 {group}, {high}, {first};"));
         self.line(&format!("setp.eq.u32 {own}, {high}, {second};"));
         self.line(&format!("or.pred {global}, {group}, {own};"));

@@ -1,8 +1,8 @@
 //! The flow of a kernel: which code it reaches, in blocks.
 //!
 //! A place in the code may be reached with all lanes on and with only some of them. These are two blocks: code for all
-//! lanes needs no mask. To know where all lanes are on again, a block has a list of scalar registers that hold
-//! the mask of all lanes.
+//! lanes needs no mask. All lanes are known to be on again where the mask is one of all lanes on every way; elsewhere
+//! that is looked at.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,20 +19,16 @@ const BLOCKS: usize = 6000;
 const INSTRUCTIONS: usize = 16_000;
 /// Functions that call each other, at most.
 const CALLS: usize = 24;
-/// Blocks of one place with different knowledge, at most; then there is one without any.
-const VARIANTS: usize = 6;
 
 /// The place of what must not be reached.
 const NOWHERE: u64 = u64::MAX;
 
-/// Where and with what knowledge a block begins.
+/// Where a block begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub pc: u64,
     /// All lanes are on.
     pub full: bool,
-    /// The first of two registers each, which hold the mask of all lanes.
-    pub known: BTreeSet<u8>,
     /// Where the functions return to that the code is in: each call has blocks of its own.
     pub calls: Vec<u64>,
 }
@@ -56,6 +52,25 @@ pub enum Exit {
     Goto(u8, u64, usize, usize),
     Stop,
     Trap,
+}
+
+impl Exit {
+    pub fn successors(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.clone().each(&mut |to| found.push(*to));
+        found
+    }
+
+    fn each(&mut self, with: &mut dyn FnMut(&mut usize)) {
+        match self {
+            Self::Jump(to) => with(to),
+            Self::Branch(_, yes, no) | Self::Exec(yes, no) | Self::Goto(_, _, yes, no) => {
+                with(yes);
+                with(no);
+            }
+            Self::Stop | Self::Trap => {}
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -469,37 +484,100 @@ fn pass(instruction: &Instruction, full: bool, known: &mut BTreeSet<u8>) -> Opti
     Some(after)
 }
 
-/// All blocks; the first is the kernel's beginning.
+/// Whether lanes may be on behind it that were off, of an instruction that writes EXEC.
+fn widens(instruction: &Instruction) -> bool {
+    matches!(instruction.row.name, "s_or_b64" | "s_mov_b64" | "s_or_saveexec_b64")
+}
+
+/// All blocks; the first ones are the kernel's beginning.
 pub fn blocks(code: &mut Code<'_>, entry: u64, full: &[bool]) -> Result<(Vec<Block>, Vec<usize>), Refusal> {
     let (leaders, jumps) = leaders(code, entry)?;
     let live = live(code, &leaders, &jumps)?;
-    let mut numbers: HashMap<Key, usize> = HashMap::new();
-    let mut variants: HashMap<(u64, bool, Vec<u64>), usize> = HashMap::new();
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut number = |blocks: &mut Vec<Block>, pc: u64, full: bool, known: &BTreeSet<u8>, calls: &[u64]| {
-        let alive = live.get(&pc).copied().unwrap_or(0);
-        let known = known.iter().copied().filter(|pair| alive >> pair & 3 == 3).collect();
-        let mut key = Key { pc, full, known, calls: calls.to_vec() };
-        if !numbers.contains_key(&key) {
-            let count = variants.entry((pc, full, key.calls.clone())).or_default();
-            *count += 1;
-            if *count > VARIANTS {
-                key.known.clear();
-            }
-        }
-        *numbers.entry(key.clone()).or_insert_with(|| {
-            blocks.push(Block { key, code: Vec::new(), exit: Exit::Stop });
-            blocks.len() - 1
-        })
-    };
+    let mut walk =
+        Walk { leaders, jumps, live, numbers: HashMap::new(), blocks: Vec::new(), work: Vec::new() };
     let none = BTreeSet::new();
-    let entries: Vec<usize> = full.iter().map(|full| number(&mut blocks, entry, *full, &none, &[])).collect();
-    let (mut at, mut count) = (0, 0);
-    while at < blocks.len() {
-        if blocks.len() > BLOCKS || count > INSTRUCTIONS {
+    let entries: Vec<usize> = full.iter().map(|full| walk.number(entry, *full, &none, &[])).collect();
+    let mut count = 0;
+    while let Some(at) = walk.work.pop() {
+        walk.blocks[at].waits = false;
+        let (list, exit) = walk.block(code, at)?;
+        let block = &mut walk.blocks[at].block;
+        count = count + list.len() - block.code.len();
+        (block.code, block.exit) = (list, exit);
+        if walk.blocks.len() > BLOCKS || count > INSTRUCTIONS {
             return Err(Refusal { what: "too much code".to_owned(), address: entry });
         }
-        let Key { mut pc, full, mut known, calls } = blocks[at].key.clone();
+    }
+    Ok(reached(walk.blocks.into_iter().map(|found| found.block).collect(), &entries))
+}
+
+/// The blocks that are reached: as long as more was known of masks there may have been others.
+fn reached(mut blocks: Vec<Block>, entries: &[usize]) -> (Vec<Block>, Vec<usize>) {
+    let mut numbers = vec![usize::MAX; blocks.len()];
+    let mut order = Vec::new();
+    let mut work: Vec<usize> = entries.iter().rev().copied().collect();
+    while let Some(at) = work.pop() {
+        if numbers[at] != usize::MAX {
+            continue;
+        }
+        numbers[at] = order.len();
+        order.push(at);
+        blocks[at].exit.each(&mut |to| work.push(*to));
+    }
+    let list = order.iter().map(|&at| {
+        let hole = Key { pc: NOWHERE, full: false, calls: Vec::new() };
+        let none = Block { key: hole, code: Vec::new(), exit: Exit::Stop };
+        let mut block = std::mem::replace(&mut blocks[at], none);
+        block.exit.each(&mut |to| *to = numbers[*to]);
+        block
+    });
+    (list.collect(), entries.iter().map(|entry| numbers[*entry]).collect())
+}
+
+/// A block, and the pairs of registers that hold the mask of all lanes where it begins, on all ways to it.
+struct Found {
+    block: Block,
+    known: BTreeSet<u8>,
+    /// It is to be looked at, again if more was known before.
+    waits: bool,
+}
+
+struct Walk {
+    leaders: BTreeSet<u64>,
+    jumps: Jumps,
+    live: BTreeMap<u64, u128>,
+    numbers: HashMap<Key, usize>,
+    blocks: Vec<Found>,
+    work: Vec<usize>,
+}
+
+impl Walk {
+    /// The block of a place, which is come to with this knowledge.
+    fn number(&mut self, pc: u64, full: bool, known: &BTreeSet<u8>, calls: &[u64]) -> usize {
+        let key = Key { pc, full, calls: calls.to_vec() };
+        if let Some(&at) = self.numbers.get(&key) {
+            let found = &mut self.blocks[at];
+            let before = found.known.len();
+            found.known.retain(|pair| known.contains(pair));
+            if found.known.len() < before && !std::mem::replace(&mut found.waits, true) {
+                self.work.push(at);
+            }
+            return at;
+        }
+        let alive = self.live.get(&pc).copied().unwrap_or(0);
+        let known = known.iter().copied().filter(|pair| alive >> pair & 3 == 3).collect();
+        let at = self.blocks.len();
+        let block = Block { key: key.clone(), code: Vec::new(), exit: Exit::Stop };
+        self.blocks.push(Found { block, known, waits: true });
+        self.numbers.insert(key, at);
+        self.work.push(at);
+        at
+    }
+
+    /// What is in a block, and where it leads to.
+    fn block(&mut self, code: &mut Code<'_>, at: usize) -> Result<(Vec<(u64, Instruction)>, Exit), Refusal> {
+        let Key { mut pc, full, calls } = self.blocks[at].block.key.clone();
+        let mut known = self.blocks[at].known.clone();
         let mut list = Vec::new();
         let exit = loop {
             if pc == NOWHERE {
@@ -508,73 +586,74 @@ pub fn blocks(code: &mut Code<'_>, entry: u64, full: &[bool]) -> Result<(Vec<Blo
             let instruction = code.at(pc)?;
             let next = pc + u64::from(instruction.size);
             if ends(&instruction) {
-                break if is_trap(&instruction) {
+                if is_trap(&instruction) || instruction.row.name == "s_swappc_b64" {
                     list.push((pc, instruction));
-                    Exit::Trap
-                } else if let Some(pair) = through(&instruction) {
-                    let mut calls = calls.clone();
-                    let target = match (jumps.get(&pc), calls.last()) {
-                        (Some(target), _) => *target,
-                        // That is how functions return.
-                        (None, Some(_)) => calls.pop().unwrap_or(NOWHERE),
-                        (None, None) => {
-                            return Err(Refusal { what: instruction.row.name.to_owned(), address: pc });
-                        }
-                    };
-                    if instruction.row.name == "s_swappc_b64" {
-                        list.push((pc, instruction));
-                        known.retain(|pair| uses(&instruction).1 >> pair & 3 == 0);
-                        calls.push(next);
-                    }
-                    if calls.len() > CALLS {
-                        return Err(Refusal {
-                            what: "functions that call each other".to_owned(),
-                            address: pc,
-                        });
-                    }
-                    let to = number(&mut blocks, target, full, &known, &calls);
-                    Exit::Goto(pair, target, to, number(&mut blocks, NOWHERE, full, &none, &[]))
-                } else {
-                    let targets = targets(&jumps, pc, &instruction)?;
-                    match (condition(instruction.row), targets.as_slice()) {
-                        (Some((Condition::Exec, holds)), &[target, next]) if full => Exit::Jump(number(
-                            &mut blocks,
-                            if holds { target } else { next },
-                            full,
-                            &known,
-                            &calls,
-                        )),
-                        (Some((condition, holds)), &[target, next]) => {
-                            let target = number(&mut blocks, target, full, &known, &calls);
-                            let next = number(&mut blocks, next, full, &known, &calls);
-                            let (yes, no) = if holds { (target, next) } else { (next, target) };
-                            Exit::Branch(condition, yes, no)
-                        }
-                        (_, &[target]) => Exit::Jump(number(&mut blocks, target, full, &known, &calls)),
-                        _ => Exit::Stop,
-                    }
-                };
+                }
+                break self.end(pc, &instruction, full, known, &calls)?;
             }
             list.push((pc, instruction));
             if let Some(after) = pass(&instruction, full, &mut known) {
                 break if after {
-                    Exit::Jump(number(&mut blocks, next, true, &known, &calls))
-                } else if full {
-                    let all = number(&mut blocks, next, true, &known, &calls);
-                    Exit::Exec(all, number(&mut blocks, next, false, &known, &calls))
+                    Exit::Jump(self.number(next, true, &known, &calls))
+                } else if full || widens(&instruction) {
+                    let all = self.number(next, true, &known, &calls);
+                    Exit::Exec(all, self.number(next, false, &known, &calls))
                 } else {
-                    Exit::Jump(number(&mut blocks, next, false, &known, &calls))
+                    Exit::Jump(self.number(next, false, &known, &calls))
                 };
             }
-            if leaders.contains(&next) {
-                break Exit::Jump(number(&mut blocks, next, full, &known, &calls));
+            if self.leaders.contains(&next) {
+                break Exit::Jump(self.number(next, full, &known, &calls));
             }
             pc = next;
         };
-        count += list.len();
-        blocks[at].code = list;
-        blocks[at].exit = exit;
-        at += 1;
+        Ok((list, exit))
     }
-    Ok((blocks, entries))
+
+    /// Where an instruction leads to that goes elsewhere.
+    fn end(
+        &mut self,
+        pc: u64,
+        instruction: &Instruction,
+        full: bool,
+        mut known: BTreeSet<u8>,
+        calls: &[u64],
+    ) -> Result<Exit, Refusal> {
+        let next = pc + u64::from(instruction.size);
+        if is_trap(instruction) {
+            return Ok(Exit::Trap);
+        }
+        if let Some(pair) = through(instruction) {
+            let mut calls = calls.to_vec();
+            let target = match (self.jumps.get(&pc), calls.last()) {
+                (Some(target), _) => *target,
+                // That is how functions return.
+                (None, Some(_)) => calls.pop().unwrap_or(NOWHERE),
+                (None, None) => return Err(Refusal { what: instruction.row.name.to_owned(), address: pc }),
+            };
+            if instruction.row.name == "s_swappc_b64" {
+                known.retain(|pair| uses(instruction).1 >> pair & 3 == 0);
+                calls.push(next);
+            }
+            if calls.len() > CALLS {
+                return Err(Refusal { what: "functions that call each other".to_owned(), address: pc });
+            }
+            let to = self.number(target, full, &known, &calls);
+            return Ok(Exit::Goto(pair, target, to, self.number(NOWHERE, full, &BTreeSet::new(), &[])));
+        }
+        let targets = targets(&self.jumps, pc, instruction)?;
+        Ok(match (condition(instruction.row), targets.as_slice()) {
+            (Some((Condition::Exec, holds)), &[target, next]) if full => {
+                Exit::Jump(self.number(if holds { target } else { next }, full, &known, calls))
+            }
+            (Some((condition, holds)), &[target, next]) => {
+                let target = self.number(target, full, &known, calls);
+                let next = self.number(next, full, &known, calls);
+                let (yes, no) = if holds { (target, next) } else { (next, target) };
+                Exit::Branch(condition, yes, no)
+            }
+            (_, &[target]) => Exit::Jump(self.number(target, full, &known, calls)),
+            _ => Exit::Stop,
+        })
+    }
 }

@@ -13,6 +13,7 @@
 //! | `node` | values and blocks |
 //! | `simplify` | what values are equal to |
 //! | `graph` | the flow of a kernel |
+//! | `demand` | which lanes of registers are needed |
 //! | `state` | registers |
 //! | `start` | what registers begin with |
 //! | `scalar` | scalar instructions |
@@ -28,6 +29,7 @@
 
 mod compare;
 mod compute;
+mod demand;
 mod emit;
 mod exchange;
 mod float;
@@ -93,6 +95,7 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     let full = kernel.shape.full();
     let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full)?;
     let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
+    let needed = demand::of(&blocks);
     let mut s = State::new(&blocks);
     frame(&mut s, &blocks, &entries);
     start::begin(&mut s, kernel, &entries);
@@ -100,8 +103,9 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     for number in order(&s.f.blocks) {
         let Some(block) = number.checked_sub(1).map(|index| &blocks[index]) else { continue };
         s.begin(number, block.key.full);
-        for (pc, instruction) in &block.code {
+        for ((pc, instruction), off) in block.code.iter().zip(&needed[number - 1]) {
             s.f.at = ((pc - base) / 4) as u32;
+            s.needed = *off;
             one(&mut s, instruction, *pc).map_err(|what| Refusal { what, address: *pc })?;
         }
         finish(&mut s, number, &block.exit);

@@ -1,16 +1,20 @@
 //! From all that was written to what is needed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::node::{Access, End, Function, Op, Space, Type, Value};
+use crate::simplify::is_whole;
 
 pub fn run(f: &mut Function) {
-    for _ in 0..3 {
+    for round in 0..4 {
         trivial(f);
+        redundant(f);
         f.rebuild();
-        pairs(f);
+        kept(f);
+        pairs(f, round == 3);
     }
     trivial(f);
+    redundant(f);
     for _ in 0..2 {
         f.rebuild();
         f.lanes = lanes(f);
@@ -46,8 +50,133 @@ fn trivial(f: &mut Function) {
     }
 }
 
-/// Two phis that are the halves of one value everywhere become a phi of that.
-fn pairs(f: &mut Function) {
+/// Phis that are one value together: such that only lead to each other and to that (Braun and others, "Simple and
+/// Efficient Construction of Static Single Assignment Form", 3.2).
+fn redundant(f: &mut Function) {
+    let phis: Vec<Value> = f
+        .blocks
+        .iter()
+        .flat_map(|block| block.phis.iter().copied())
+        .filter(|phi| f.find(*phi) == *phi)
+        .collect();
+    let mut work = vec![phis];
+    while let Some(phis) = work.pop() {
+        // Those that others depend on come first.
+        for group in components(f, &phis) {
+            let inside: HashSet<Value> = group.iter().copied().collect();
+            let (mut outer, mut inner) = (HashSet::new(), Vec::new());
+            for phi in &group {
+                let args = f.nodes[phi.index()].args.iter().map(|arg| f.find(*arg));
+                let others: Vec<Value> = args.filter(|arg| !inside.contains(arg)).collect();
+                if others.is_empty() {
+                    inner.push(*phi);
+                }
+                outer.extend(others);
+            }
+            match outer.len() {
+                0 => {}
+                1 => {
+                    for other in outer {
+                        group.iter().for_each(|phi| f.replace(*phi, other));
+                    }
+                }
+                _ if inner.len() > 1 => work.push(inner),
+                _ => {}
+            }
+        }
+    }
+    for block in 0..f.blocks.len() {
+        let mut phis = std::mem::take(&mut f.blocks[block].phis);
+        phis.retain(|phi| f.find(*phi) == *phi);
+        f.blocks[block].phis = phis;
+    }
+}
+
+/// Phis that depend on each other, behind those that they depend on (Tarjan's algorithm).
+fn components(f: &Function, phis: &[Value]) -> Vec<Vec<Value>> {
+    let mut numbers: HashMap<Value, usize> = phis.iter().map(|phi| (*phi, usize::MAX)).collect();
+    let mut lowest: HashMap<Value, usize> = HashMap::new();
+    let (mut stack, mut standing, mut found, mut count) = (Vec::new(), HashSet::new(), Vec::new(), 0);
+    for start in phis {
+        let mut work = vec![(*start, 0)];
+        while let Some((phi, next)) = work.pop() {
+            if next == 0 {
+                if numbers[&phi] != usize::MAX {
+                    continue;
+                }
+                numbers.insert(phi, count);
+                lowest.insert(phi, count);
+                count += 1;
+                stack.push(phi);
+                standing.insert(phi);
+            } else {
+                // Back from an argument.
+                let arg = f.arg(phi, next - 1);
+                if standing.contains(&arg) {
+                    let low = lowest[&phi].min(lowest[&arg]);
+                    lowest.insert(phi, low);
+                }
+            }
+            if next < f.nodes[phi.index()].args.len() {
+                work.push((phi, next + 1));
+                let arg = f.arg(phi, next);
+                if numbers.get(&arg) == Some(&usize::MAX) {
+                    work.push((arg, 0));
+                }
+            } else if lowest[&phi] == numbers[&phi] {
+                let mut group = Vec::new();
+                while let Some(last) = stack.pop() {
+                    standing.remove(&last);
+                    group.push(last);
+                    if last == phi {
+                        break;
+                    }
+                }
+                found.push(group);
+            }
+        }
+    }
+    found
+}
+
+/// One lane of a phi that all lanes get is a phi of that lane: so scalar registers are kept in lanes of vector registers.
+fn kept(f: &mut Function) {
+    let mut homes = HashMap::new();
+    for (number, block) in f.blocks.iter().enumerate() {
+        homes.extend(block.phis.iter().map(|phi| (*phi, number)));
+    }
+    let mut made: HashMap<(Value, u64), Value> = HashMap::new();
+    let mut work: Vec<Value> = f.blocks.iter().flat_map(|block| block.list.clone()).collect();
+    while let Some(read) = work.pop() {
+        if f.find(read) != read || f.op(read) != Op::ReadLane {
+            continue;
+        }
+        let (phi, lane) = (f.arg(read, 0), f.arg(read, 1));
+        let (Some(number), Op::Phi) = (f.as_constant(lane), f.op(phi)) else { continue };
+        let Some(&block) = homes.get(&phi) else { continue };
+        if let Some(found) = made.get(&(phi, number)) {
+            f.replace(read, *found);
+            continue;
+        }
+        let one = f.phi(block, Type::Word);
+        made.insert((phi, number), one);
+        f.replace(read, one);
+        let (before, from) = (f.blocks[block].before.clone(), f.nodes[phi.index()].args.clone());
+        let mut args = Vec::new();
+        for (before, from) in before.into_iter().zip(from) {
+            f.block = before;
+            let from = f.find(from);
+            let value = f.make(Op::ReadLane, &[from, lane], Type::Word);
+            args.push(value);
+            work.push(value);
+        }
+        f.nodes[one.index()].args = args;
+    }
+}
+
+/// Two phis that are the halves of one value everywhere become a phi of that; unless it is the `last` time, if they are known
+/// to be on one way: sums may have mixed up halves of two others.
+fn pairs(f: &mut Function, last: bool) {
     let mut homes = HashMap::new();
     for (number, block) in f.blocks.iter().enumerate() {
         homes.extend(block.phis.iter().map(|phi| (*phi, number)));
@@ -62,9 +191,12 @@ fn pairs(f: &mut Function) {
         if block != other || f.op(low) != Op::Phi || f.op(high) != Op::Phi || low == high {
             continue;
         }
+        let (lows, highs) = (f.nodes[low.index()].args.clone(), f.nodes[high.index()].args.clone());
+        if !last && !lows.iter().zip(&highs).any(|(low, high)| is_whole(f, *low, *high)) {
+            continue;
+        }
         let wide = f.phi(block, Type::Wide);
         let before = f.blocks[block].before.clone();
-        let (lows, highs) = (f.nodes[low.index()].args.clone(), f.nodes[high.index()].args.clone());
         let mut args = Vec::new();
         for (index, before) in before.into_iter().enumerate() {
             f.block = before;

@@ -48,7 +48,7 @@ fn pack(f: &mut Function, low: Value, high: Value) -> Option<Value> {
         return Some(f.wide(high << 32 | low));
     }
     match (f.op(low), f.op(high)) {
-        (Op::Low, Op::High) if f.arg(low, 0) == f.arg(high, 0) => return Some(f.arg(low, 0)),
+        (_, Op::High) if is_low_of(f, low, f.arg(high, 0)) => return Some(f.arg(high, 0)),
         (_, Op::Constant(0)) => return Some(f.plain_wide("cvt.u64.u32", &[low])),
         (_, Op::Plain("shr.s32")) if f.arg(high, 0) == low && f.as_constant(f.arg(high, 1)) == Some(31) => {
             return Some(f.plain_wide("cvt.s64.s32", &[low]));
@@ -61,19 +61,63 @@ fn pack(f: &mut Function, low: Value, high: Value) -> Option<Value> {
             let (a, b) = (f.arg(low, 0), f.arg(low, 1));
             return Some(f.plain_wide("mul.wide.s32", &[a, b]));
         }
-        (Op::Plain(word @ ("add.u32" | "sub.u32")), Op::High) => {
-            let sum = f.arg(high, 0);
-            let wide = if word == "add.u32" { "add.s64" } else { "sub.s64" };
-            if f.op(sum) == Op::Plain(wide) {
-                let (a, b) = (f.arg(sum, 0), f.arg(sum, 1));
-                let (a, b) = (f.low(a), f.low(b));
-                let (c, d) = (f.arg(low, 0), f.arg(low, 1));
-                if (a, b) == (c, d) || word == "add.u32" && (a, b) == (d, c) {
-                    return Some(sum);
-                }
+        // What a lane's bit has chosen as halves: masks of all lanes and none, and addresses.
+        (Op::Select, Op::Select) if f.arg(low, 0) == f.arg(high, 0) => {
+            let (yes, no) = ((f.arg(low, 1), f.arg(high, 1)), (f.arg(low, 2), f.arg(high, 2)));
+            if is_whole(f, yes.0, yes.1) || is_whole(f, no.0, no.1) {
+                let (bit, yes, no) = (f.arg(low, 0), f.pack(yes.0, yes.1), f.pack(no.0, no.1));
+                return Some(f.select(bit, yes, no));
             }
         }
         _ => {}
+    }
+    None
+}
+
+/// Whether a word is known to be the lower half of a value: parts of it may have been computed in other blocks.
+fn is_low_of(f: &Function, word: Value, wide: Value) -> bool {
+    is_low(f, word, wide, 6)
+}
+
+fn is_low(f: &Function, word: Value, wide: Value, depth: u32) -> bool {
+    let both = |one: usize, other: usize| {
+        let (words, wides) = ((f.arg(word, 0), f.arg(word, 1)), (f.arg(wide, one), f.arg(wide, other)));
+        depth > 0 && is_low(f, words.0, wides.0, depth - 1) && is_low(f, words.1, wides.1, depth - 1)
+    };
+    match (f.op(word), f.op(wide)) {
+        (Op::Low, _) if f.arg(word, 0) == wide => true,
+        (Op::Constant(word), Op::Constant(wide)) => word == wide & 0xffff_ffff,
+        (_, Op::Pack | Op::Plain("cvt.u64.u32" | "cvt.s64.s32")) => f.arg(wide, 0) == word,
+        (Op::Plain("add.u32"), Op::Plain("add.s64")) => both(0, 1) || both(1, 0),
+        (Op::Plain("sub.u32"), Op::Plain("sub.s64")) => both(0, 1),
+        (Op::Plain("mul.lo.u32"), Op::Plain("mul.wide.u32" | "mul.wide.s32")) => same(f, word, wide),
+        _ => false,
+    }
+}
+
+/// Whether two words are known to be the halves of one value.
+pub fn is_whole(f: &Function, low: Value, high: Value) -> bool {
+    match (f.op(low), f.op(high)) {
+        (Op::Constant(_), Op::Constant(_)) => true,
+        (_, Op::High) => is_low_of(f, low, f.arg(high, 0)),
+        (_, Op::Plain("shr.s32")) => f.arg(high, 0) == low && f.as_constant(f.arg(high, 1)) == Some(31),
+        _ => false,
+    }
+}
+
+/// A sum of two pairs of words. Which upper half belongs to which lower one does not matter to it, but to what is
+/// known of the pairs.
+fn sum_of_pairs(f: &mut Function, args: &[Value]) -> Option<Value> {
+    let (a, b) = (args[0], args[1]);
+    let halves = |f: &Function, value: Value| match f.op(value) {
+        Op::Pack => Some((f.arg(value, 0), f.arg(value, 1))),
+        _ => None,
+    };
+    let ((a_low, a_high), (b_low, b_high)) = (halves(f, a)?, halves(f, b)?);
+    let belong = is_whole(f, a_low, a_high) || is_whole(f, b_low, b_high);
+    if !belong && (is_whole(f, a_low, b_high) || is_whole(f, b_low, a_high)) {
+        let (a, b) = (f.pack(a_low, b_high), f.pack(b_low, a_high));
+        return Some(f.plain_wide("add.s64", &[a, b]));
     }
     None
 }
@@ -259,6 +303,11 @@ fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Opti
         ("xor.pred", &[_, Some(1)]) => return Some(f.not(args[0])),
         ("and.pred" | "or.pred", _) if args[0] == args[1] => return Some(args[0]),
         _ => {}
+    }
+    if name == "add.s64"
+        && let Some(sum) = sum_of_pairs(f, args)
+    {
+        return Some(sum);
     }
     if name == "add.u32"
         && let (Op::Below(one), Op::Below(other)) = (f.op(args[0]), f.op(args[1]))

@@ -102,10 +102,17 @@ pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
         let word = s.f.make(Op::Parameter(number), &[], Type::Word);
         s.set(number as Variable, word);
     }
+    // GCC's code computes with addresses of private memory. There are none: each thread has its own.
+    let hidden = s.f.make(Op::Unknown("an address in private memory"), &[], Type::Word);
     if properties.private_segment_buffer() != 0 {
         let words = PRIVATE.map(|word| s.f.word(word));
-        s.set(2, words[0]);
-        s.set(3, words[1]);
+        for (number, word) in [hidden, hidden, words[0], words[1]].into_iter().enumerate() {
+            s.set(number as Variable, word);
+        }
+    }
+    if let Some(at) = flat_scratch(kernel) {
+        s.set(at, hidden);
+        s.set(at + 1, hidden);
     }
     let group = ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(|name| s.f.make(Op::Special(name), &[], Type::Word));
     let enabled = [rsrc2.workgroup_id_x(), rsrc2.workgroup_id_y(), rsrc2.workgroup_id_z()];
@@ -136,6 +143,20 @@ pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
         let is_full = s.f.test("setp.eq.b64", &[exec, ones]);
         s.f.blocks[0].end = End::Branch(is_full, entries[0] + 1, entries[1] + 1);
     }
+}
+
+/// The register that begins with the address of private memory, if the kernel asks for it.
+fn flat_scratch(kernel: &Kernel<'_>) -> Option<Variable> {
+    let properties = kernel.descriptor.properties;
+    let before = [
+        (properties.private_segment_buffer(), 4),
+        (properties.dispatch_ptr(), 2),
+        (properties.queue_ptr(), 2),
+        (properties.kernarg_segment_ptr(), 2),
+        (properties.dispatch_id(), 2),
+    ];
+    let at = before.into_iter().filter(|(enabled, _)| *enabled != 0).map(|(_, words)| words).sum();
+    (properties.flat_scratch_init() != 0).then_some(at)
 }
 
 /// The work-items of the work-group in each direction.

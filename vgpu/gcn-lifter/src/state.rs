@@ -7,6 +7,7 @@ use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Instruction, Operand, Row};
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
 
+use crate::demand::Set;
 use crate::graph;
 use crate::node::{Function, Op, Type, Value};
 use crate::simplify::simplify;
@@ -47,6 +48,8 @@ pub struct State {
     pub goes: Option<Value>,
     /// Of an exchange of lanes: the lanes that get something.
     pub only: Option<Value>,
+    /// Vector registers of which lanes that are off need what they hold behind the instruction.
+    pub needed: Set,
 }
 
 impl State {
@@ -60,6 +63,7 @@ impl State {
             on: None,
             goes: None,
             only: None,
+            needed: Set::default(),
         }
     }
 
@@ -177,6 +181,10 @@ impl State {
 
     /// Writes a vector register in the lanes that are on.
     pub fn set_lanes(&mut self, variable: Variable, value: Value) {
+        if self.only.is_none() && !self.needed.contains(usize::from(variable - VECTOR)) {
+            self.set(variable, value);
+            return;
+        }
         let mut on = self.on();
         if let Some(only) = self.only {
             on = self.f.and(on, only);

@@ -26,7 +26,7 @@ use memory::DeviceMemory;
 use support::Device;
 
 /// Kernels that are lifted whole.
-const KERNELS: &[&str] = &["words.c", "numbers.c", "flow.c"];
+const KERNELS: &[&str] = &["words.c", "numbers.c", "classes.c", "flow.c"];
 /// The interpreter's, of which much is not yet.
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 /// How many random programs are tried.

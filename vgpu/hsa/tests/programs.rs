@@ -69,10 +69,13 @@ const ON_ALL: [&str; 1] = ["launches"];
 /// programs with its own libgomp: the ELF headers' flags differ.
 const OF_GCC: [&str; 2] = ["gfx900", "gfx906"];
 
-/// Has GCC compile a program for a processor, and runs it.
-fn offload(source: &Path, library: &Path, processor: &str) {
+/// What runs GCC's kernels; what the compiler does not know is interpreted.
+const ENGINES: [&str; 2] = ["interpreter", "compiler"];
+
+/// Has GCC compile a program for a processor, and runs it with an engine.
+fn offload(source: &Path, library: &Path, processor: &str, engine: &str) {
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-{processor}"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-{processor}-{engine}"));
     let model = if stem == "gangs" { "-fopenacc" } else { "-fopenmp" };
     let mut compiler = gangway_compilers::gcc();
     compiler.args(["-std=gnu11", "-O2", "-Wall", "-Werror", model, "-foffload=amdgcn-amdhsa"]);
@@ -80,6 +83,7 @@ fn offload(source: &Path, library: &Path, processor: &str) {
     compiler.arg("-o").arg(&program).arg(source).arg("-lm").run().succeeded();
     let mut program = Command::new(program);
     program.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("ACC_DEVICE_TYPE", "radeon");
+    program.env("GANGWAY_VGPU_ENGINE", engine);
     run(&mut program, library, processor);
 }
 
@@ -156,14 +160,16 @@ fn main() {
         println!("ignored: GCC's programs: {why}");
     }
     for (name, path) in programs("tests/offload") {
-        for processor in OF_GCC {
+        for (processor, engine) in
+            OF_GCC.into_iter().flat_map(|processor| ENGINES.map(|engine| (processor, engine)))
+        {
             let (path, library) = (path.clone(), library.clone());
             let test = move || {
-                offload(&path, &library, processor);
+                offload(&path, &library, processor, engine);
                 Ok(())
             };
-            let ignored = accelerator.is_err();
-            trials.push(Trial::test(format!("offload/{name}::{processor}"), test).with_ignored_flag(ignored));
+            let (name, ignored) = (format!("offload/{name}::{processor}::{engine}"), accelerator.is_err());
+            trials.push(Trial::test(name, test).with_ignored_flag(ignored));
         }
     }
     let plugins = Path::new(LLVM).join(PLUGINS).exists();

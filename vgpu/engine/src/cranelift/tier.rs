@@ -8,9 +8,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gangway_simt::{Base, Block, Compute, End, Kind, Operator, Place, Scalar};
+use gangway_simt::{Base, Block, Compute, End, Exchange, Kind, Operator, Place, Scalar};
 
-use crate::abi::{Flavour, LANES};
+use crate::abi::{ALL, Flavour, LANES};
 use crate::analysis::liveness::Listed;
 use crate::analysis::shape::Shape;
 use crate::analysis::unit::Unit;
@@ -32,7 +32,7 @@ pub(crate) enum Tier {
 /// What backtracking is done for.
 const MOST_FULL: Size = Size { values: 1 << 13, live: 1 << 16, handed: 1 << 16 };
 /// What is kept in Cranelift's values at all.
-const MOST_QUICK: Size = Size { values: 1 << 18, live: 1 << 18, handed: 1 << 18 };
+const MOST_QUICK: Size = Size { values: 1 << 18, live: 1 << 19, handed: 1 << 18 };
 
 /// Instructions of loops under a mask that care is taken of.
 const MOST_CARE: usize = 1024;
@@ -82,6 +82,12 @@ fn width(ty: Scalar, shape: Shape, rows: usize) -> u64 {
         (ty, Shape::General) if ty.is_wide() => 16,
         (_, Shape::General) => 8,
     }
+}
+
+/// Whether an exchange names all lanes as its members.
+fn is_of_all(exchange: &Exchange) -> bool {
+    let members = exchange.sources.last().and_then(|members| members.source.constant());
+    members.is_some_and(|members| members as u32 == ALL)
 }
 
 struct Walk<'a> {
@@ -138,10 +144,10 @@ impl Walk<'_> {
         let unit = self.unit;
         let whole = |&slot: &u32| width(unit.code.slots[slot as usize], Shape::General, 1);
         let entering = |block: u32| unit.liveness.entering(block).iter().map(whole).sum::<u64>();
-        // Converged code works on matrices without masked code.
+        // Converged code works on matrices without masked code, and so do all lanes that exchange something.
         let own = block.operations.clone().next().is_some_and(|index| {
             let operation = unit.operation(index);
-            block.collective && matches!(operation.kind, Kind::Exchange(_))
+            block.collective && matches!(&operation.kind, Kind::Exchange(exchange) if !is_of_all(exchange))
                 || unit.shapes.is_speculative(operation)
         });
         if own {
