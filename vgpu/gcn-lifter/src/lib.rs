@@ -112,7 +112,9 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     }
     s.close();
     let mut f = s.f;
-    passes::run(&mut f);
+    let (offset, word) = (kernel.shape.sizes, kernel.shape.word());
+    let given = start::arguments(kernel).zip(offset);
+    passes::run(&mut f, given.map(|(register, offset)| passes::Given { register, offset, word }));
     emit::kernel(&f, kernel, base)
 }
 

@@ -5,11 +5,23 @@ use std::collections::{HashMap, HashSet};
 use crate::node::{Access, End, Function, Op, Space, Type, Value};
 use crate::simplify::is_whole;
 
-pub fn run(f: &mut Function) {
+/// Words that a kernel finds among its arguments.
+#[derive(Clone, Copy)]
+pub struct Given {
+    /// The register that begins with the arguments' address.
+    pub register: u32,
+    pub offset: u32,
+    pub word: u32,
+}
+
+pub fn run(f: &mut Function, given: Option<Given>) {
     for round in 0..4 {
         trivial(f);
         redundant(f);
         f.rebuild();
+        if let Some(given) = given {
+            loaded(f, given);
+        }
         kept(f);
         pairs(f, round == 3);
     }
@@ -23,6 +35,66 @@ pub fn run(f: &mut Function) {
     trivial(f);
     f.lanes = lanes(f);
     dead(f);
+}
+
+/// A word among the arguments that is known is no load.
+fn loaded(f: &mut Function, given: Given) {
+    for block in 0..f.blocks.len() {
+        let mut at = 0;
+        while at < f.blocks[block].list.len() {
+            let load = f.blocks[block].list[at];
+            at += 1;
+            let Op::Load(access @ Access { space: Space::Global, bits: 32 | 64, strong: false, .. }) =
+                f.op(load)
+            else {
+                continue;
+            };
+            let Some(place) = argument(f, f.arg(load, 0), given.register) else { continue };
+            let place = place + i64::from(access.offset);
+            let wanted = i64::from(given.offset);
+            let word = f.word(given.word);
+            let is_low = place == wanted;
+            if access.bits == 32 && is_low {
+                f.replace(load, word);
+            } else if access.bits == 64 && (is_low || place + 4 == wanted) {
+                // The other word is loaded, in the same place.
+                let offset = access.offset + if is_low { 4 } else { 0 };
+                let args = f.nodes[load.index()].args.clone();
+                (f.block, f.at) = (block, f.nodes[load.index()].at);
+                let other = f.make(Op::Load(Access { bits: 32, offset, ..access }), &args, Type::Word);
+                let (low, high) = if is_low { (word, other) } else { (other, word) };
+                let before = f.blocks[block].list.len();
+                let both = f.pack(low, high);
+                let made: Vec<Value> = f.blocks[block].list.drain(before - 1..).collect();
+                f.blocks[block].list.splice(at - 1..at - 1, made.iter().copied());
+                at += made.len();
+                f.replace(load, both);
+            }
+        }
+    }
+}
+
+/// Where among the arguments an address is.
+fn argument(f: &Function, mut address: Value, register: u32) -> Option<i64> {
+    let mut offset = 0i64;
+    for _ in 0..8 {
+        let (first, second) = match f.op(address) {
+            Op::Pack => {
+                let is = |index: usize, number: u32| f.op(f.arg(address, index)) == Op::Parameter(number);
+                return (is(0, register) && is(1, register + 1)).then_some(offset);
+            }
+            Op::Plain("add.s64") => (f.arg(address, 0), f.arg(address, 1)),
+            _ => return None,
+        };
+        let (constant, rest) = match (f.as_constant(first), f.as_constant(second)) {
+            (Some(constant), _) => (constant, second),
+            (_, Some(constant)) => (constant, first),
+            _ => return None,
+        };
+        offset = offset.wrapping_add(constant.cast_signed());
+        address = rest;
+    }
+    None
 }
 
 /// Phis that are one value.

@@ -335,7 +335,11 @@ fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Opti
 /// Results of constants.
 fn evaluate(name: &str, constants: &[Option<u64>]) -> Option<u64> {
     let word = |index: usize| constants.get(index).copied().flatten();
+    if constants.len() > 2 {
+        return None;
+    }
     let (a, b) = (word(0)?, if constants.len() > 1 { word(1)? } else { 0 });
+    let signed = |value: u64| (value as u32).cast_signed();
     Some(match name {
         "add.u32" | "add.s64" => a.wrapping_add(b),
         "sub.u32" | "sub.s64" => a.wrapping_sub(b),
@@ -350,6 +354,22 @@ fn evaluate(name: &str, constants: &[Option<u64>]) -> Option<u64> {
         "mul.lo.u32" => a.wrapping_mul(b),
         "setp.ne.b32" | "setp.ne.b64" => u64::from(a != b),
         "setp.eq.b32" | "setp.eq.b64" => u64::from(a == b),
+        "setp.lt.u32" | "setp.lt.u64" => u64::from(a < b),
+        "setp.le.u32" | "setp.le.u64" => u64::from(a <= b),
+        "setp.gt.u32" | "setp.gt.u64" => u64::from(a > b),
+        "setp.ge.u32" | "setp.ge.u64" => u64::from(a >= b),
+        "setp.lt.s32" => u64::from(signed(a) < signed(b)),
+        "setp.le.s32" => u64::from(signed(a) <= signed(b)),
+        "setp.gt.s32" => u64::from(signed(a) > signed(b)),
+        "setp.ge.s32" => u64::from(signed(a) >= signed(b)),
+        "setp.lt.s64" => u64::from(a.cast_signed() < b.cast_signed()),
+        "setp.le.s64" => u64::from(a.cast_signed() <= b.cast_signed()),
+        "setp.gt.s64" => u64::from(a.cast_signed() > b.cast_signed()),
+        "setp.ge.s64" => u64::from(a.cast_signed() >= b.cast_signed()),
+        "min.u32" => a.min(b),
+        "max.u32" => a.max(b),
+        "min.s32" => signed(a).min(signed(b)) as u64,
+        "max.s32" => signed(a).max(signed(b)) as u64,
         "cvt.u64.u32" => a,
         "cvt.s64.s32" => i64::from((a as u32).cast_signed()).cast_unsigned(),
         _ => return None,

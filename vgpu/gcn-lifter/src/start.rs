@@ -22,13 +22,21 @@ pub struct Shape {
     pub group: [u16; 3],
     /// All work-groups have all their work-items.
     pub whole: bool,
+    /// Where among the kernel's arguments the work-group's first two sizes stand, as halves of a word, if they do.
+    pub sizes: Option<u32>,
 }
 
 impl Shape {
     #[must_use]
     pub fn new(group: [u16; 3], grid: [u32; 3]) -> Self {
         let whole = (0..3).all(|at| grid[at].is_multiple_of(group[at].max(1).into()));
-        Self { group, whole }
+        Self { group, whole, sizes: None }
+    }
+
+    /// The word in which kernels find the work-group's first two sizes.
+    #[must_use]
+    pub fn word(self) -> u32 {
+        u32::from(self.group[0]) | u32::from(self.group[1]) << 16
     }
 
     fn items(self) -> u32 {
@@ -148,15 +156,26 @@ pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
 /// The register that begins with the address of private memory, if the kernel asks for it.
 fn flat_scratch(kernel: &Kernel<'_>) -> Option<Variable> {
     let properties = kernel.descriptor.properties;
-    let before = [
+    (properties.flat_scratch_init() != 0).then(|| place(kernel, 5))
+}
+
+/// The register that begins with the address of the kernel's arguments, if it asks for it.
+pub fn arguments(kernel: &Kernel<'_>) -> Option<u32> {
+    let properties = kernel.descriptor.properties;
+    (properties.kernarg_segment_ptr() != 0).then(|| place(kernel, 3).into())
+}
+
+/// The first register behind the first `count` things that kernels can ask for.
+fn place(kernel: &Kernel<'_>, count: usize) -> Variable {
+    let properties = kernel.descriptor.properties;
+    let all = [
         (properties.private_segment_buffer(), 4),
         (properties.dispatch_ptr(), 2),
         (properties.queue_ptr(), 2),
         (properties.kernarg_segment_ptr(), 2),
         (properties.dispatch_id(), 2),
     ];
-    let at = before.into_iter().filter(|(enabled, _)| *enabled != 0).map(|(_, words)| words).sum();
-    (properties.flat_scratch_init() != 0).then_some(at)
+    all.into_iter().take(count).filter(|(enabled, _)| *enabled != 0).map(|(_, words)| words).sum()
 }
 
 /// The work-items of the work-group in each direction.

@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gangway_code_object::CodeObject;
+use gangway_code_object::{CodeObject, ValueKind};
 use gangway_commands::Folder;
 use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_gcn::Gpu;
@@ -26,7 +26,7 @@ use memory::DeviceMemory;
 use support::Device;
 
 /// Kernels that are lifted whole.
-const KERNELS: &[&str] = &["words.c", "numbers.c", "classes.c", "flow.c"];
+const KERNELS: &[&str] = &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c"];
 /// The interpreter's, of which much is not yet.
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 /// How many random programs are tried.
@@ -107,7 +107,11 @@ fn compare(gpu: Gpu, level: &str, source: &Path, name: &str, refused: &Refused) 
     let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
     let descriptor = object.kernel("k").ok_or("no kernel")?.descriptor;
     let packet = &dispatch.packet;
-    let shape = Shape::new(packet.workgroup, packet.grid);
+    let mut shape = Shape::new(packet.workgroup, packet.grid);
+    let kernel = object.kernel("k").ok_or("no kernel")?;
+    let mut arguments = object.said(kernel).arguments.iter();
+    shape.sizes =
+        arguments.find(|argument| argument.kind == ValueKind::HiddenGroupSizeX).map(|size| size.offset);
     let read = |address: u64, bytes: &mut [u8]| device.memory.read(address, bytes).is_ok();
     let entry = packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
     let lifted = match lift(&Kernel { gpu, descriptor, entry, shape, read: &read }) {

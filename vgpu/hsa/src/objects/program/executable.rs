@@ -108,6 +108,7 @@ impl Executable {
                 name: kernel.name.as_str().into(),
                 code: Arc::clone(&loaded),
                 compiled: Arc::default(),
+                sizes: kernel::sizes(&object.said(kernel).arguments),
             };
             kernel::add(loaded.base + kernel.descriptor_address, entry);
         }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use gangway_code_object::{Argument, ValueKind};
+
 use super::compiled::Compiled;
 use super::loaded::Loaded;
 
@@ -12,6 +14,15 @@ pub struct Kernel {
     pub name: Arc<str>,
     pub code: Arc<Loaded>,
     pub compiled: Arc<Compiled>,
+    /// Where among its arguments the sizes of its work-groups stand, if it is told them there.
+    pub sizes: Option<u32>,
+}
+
+/// Where a kernel is told the sizes of its work-groups: three numbers of 16 bits (AMDGPU guide, "Kernel Argument Metadata").
+pub(super) fn sizes(arguments: &[Argument]) -> Option<u32> {
+    let at = |kind| arguments.iter().find(|argument| argument.kind == kind).map(|argument| argument.offset);
+    let (first, second) = (at(ValueKind::HiddenGroupSizeX)?, at(ValueKind::HiddenGroupSizeY)?);
+    (second == first + 2 && first.is_multiple_of(4)).then_some(first)
 }
 
 static KERNELS: RwLock<BTreeMap<u64, Kernel>> = RwLock::new(BTreeMap::new());

@@ -31,7 +31,13 @@ pub(super) fn run(
     let packet = &dispatch.packet;
     // What is wrong with a launch the interpreter tells.
     dispatch.check(memory).ok()?;
-    let shape = Shape::new(packet.workgroup, packet.grid);
+    let mut shape = Shape::new(packet.workgroup, packet.grid);
+    // If the program has told them rightly there, the code may rely on them.
+    shape.sizes = kernel.sizes.filter(|offset| {
+        let mut word = [0; 4];
+        let told = memory.read(packet.kernarg_address.wrapping_add(u64::from(*offset)), &mut word);
+        told.is_ok() && u32::from_le_bytes(word) == shape.word()
+    });
     let note = |why: &str| {
         if trace::tells() {
             report!("kernel {} is interpreted: {why}", kernel.name);
