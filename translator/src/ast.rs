@@ -431,6 +431,22 @@ impl<'u> Node<'u> {
             .then(|| unsafe { clang_getEnumConstantDeclValue(self.cursor) })
     }
 
+    /// The value of an expression that clang knows as a whole number.
+    #[must_use]
+    pub fn constant_value(self) -> Option<i64> {
+        // SAFETY: the cursor is of a valid unit; the result is disposed of.
+        unsafe {
+            let result = clang_Cursor_Evaluate(self.cursor);
+            if result.is_null() {
+                return None;
+            }
+            let value = (clang_EvalResult_getKind(result) == CXEval_Int)
+                .then(|| clang_EvalResult_getAsLongLong(result));
+            clang_EvalResult_dispose(result);
+            value
+        }
+    }
+
     /// Whether it is an expression.
     #[must_use]
     pub fn is_expression(self) -> bool {

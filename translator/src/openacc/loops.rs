@@ -50,9 +50,9 @@ impl Writer<'_> {
 
     /// How many loops a directive is about.
     pub fn collapsed(&self, directive: &Directive) -> usize {
-        let number = directive.value("collapse").and_then(|range| {
-            let text = self.text[range].trim();
-            text.rsplit(':').next()?.trim().parse::<usize>().ok()
+        let number = directive.clause("collapse").and_then(|clause| {
+            let number = &clause.tokens.as_deref()?.last()?.text;
+            number.trim_end_matches(['u', 'U', 'l', 'L']).parse::<usize>().ok()
         });
         let tiles = directive.clause("tile").map(|clause| clause.items().len());
         number.or(tiles).unwrap_or(1).max(1)

@@ -5,7 +5,7 @@
 //! (lanes, workers) threads, and the text says which of them do what. The steps:
 //!
 //! 1. [`source`] preprocesses the file, [`variants`] hides from libclang what that cannot read of it, and [`directive`]
-//!    reads its directives; [`kernels`] writes out what `kernels` says of its loops.
+//!    reads its directives; [`kernels`] writes out what `kernels` says of its loops, [`numbers`] what constant expressions are.
 //! 2. [`index`] asks libclang for the variables that are used, and what each use does.
 //! 3. [`dependence`] shows that iterations are independent where nobody says it ([`affine`], [`pure`], [`left`]), and [`nest`]
 //!    gives each loop its levels: gang, worker, vector; [`share`] divides its iterations.
@@ -40,6 +40,7 @@ mod members;
 mod mode;
 mod nest;
 mod notes;
+mod numbers;
 mod pure;
 mod reduction;
 mod region;
@@ -113,6 +114,7 @@ pub fn translate(
     if let Some(errors) = errors(&unit) {
         return Err(Error::Clang(errors));
     }
+    numbers::spell(&mut source.directives, &unit);
     let mut writer = Writer::new(&source, &unit, request.identity);
     writer.dimensions = dimensions;
     let text = writer.file().map_err(|complaint| source.error(&complaint))?;
