@@ -75,3 +75,18 @@ fn gangs_that_share_nothing_do_not_wait_between_iterations() {
         assert_eq!(found, barriers, "{function}: {body}");
     }
 }
+
+#[test]
+fn variables_stand_for_types_in_settings() {
+    let text = translated(Path::new("tests/openacc/settings.c"), |result| {
+        String::from_utf8(result.expect("it has directives").file.text).expect("text")
+    });
+    for call in [
+        "__gangway_acc_init((int)(device_type));",
+        "__gangway_acc_set_device_num(0, (int)(t));",
+        "if (t) { __gangway_acc_shutdown((int)(device_type));",
+        "__gangway_acc_set_device_type(2);",
+    ] {
+        assert!(text.contains(call), "{call} is not in {text}");
+    }
+}

@@ -13,6 +13,14 @@ int main(void) {
   for (int i = 0; i < 4; i++) list[i] *= 2;
 #pragma acc wait(3)
   if (list[3] != 8) return printf("list[3] is %d\n", list[3]), 1;
+  // A variable in the place of a type's name: acc_device_default.
+  int device_type = 1;
+#pragma acc set device_type(device_type)
+#pragma acc init device_type(device_type) device_num(0)
+#pragma acc parallel loop copy(list)
+  for (int i = 0; i < 4; i++) list[i] += 1;
+  if (list[3] != 9) return printf("list[3] is %d then\n", list[3]), 1;
+#pragma acc shutdown device_type(device_type)
 #pragma acc shutdown device_num(0)
 #pragma acc shutdown
   puts("ok");

@@ -186,11 +186,12 @@ impl Writer<'_> {
     /// `init`, `shutdown`, `set` (sections 2.14.1 to 2.14.3): calls of routines.
     pub fn settings(&mut self, directive: &Directive, names: &Names) -> Written {
         let value = |name: &str| directive.value(name).map(|range| self.expression(&range, names));
-        let is_list = |clause: &&Clause| matches!(clause.name.as_str(), "device_type" | "dtype");
-        // clang allows one type.
-        let named = directive.clauses.iter().find(is_list);
-        let named = named.and_then(|clause| Some(device_type(&clause.tokens.as_deref()?.first()?.text)));
-        let kind = named.unwrap_or(CURRENT_TYPE);
+        let named = directive.settings_type();
+        let kind = match (directive.type_variable(), named) {
+            (Some(variable), _) => format!("(int)({})", self.expression(&variable.range, names)),
+            (None, Some(name)) => device_type(&name.text).to_owned(),
+            (None, None) => CURRENT_TYPE.to_owned(),
+        };
         let mut text = match (directive.name, value("device_num")) {
             (Name::Init, None) => format!("__gangway_acc_init({kind}); "),
             (Name::Init, Some(number)) => format!("__gangway_acc_init_device({number}, {kind}); "),

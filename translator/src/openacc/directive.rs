@@ -73,6 +73,9 @@ const NAMES: [(&[&str], Name); 20] = [
     (&["serial", "loop"], Name::Serial),
 ];
 
+/// The types that clang knows in `device_type`.
+const DEVICE_TYPES: [&str; 6] = ["default", "nvidia", "acc_device_nvidia", "radeon", "host", "multicore"];
+
 impl Directive {
     /// Reads the tokens behind `acc`.
     ///
@@ -165,6 +168,25 @@ impl Directive {
     /// The bytes of the one argument of a clause, without a word and a colon before it.
     pub fn value(&self, name: &str) -> Option<Range<usize>> {
         self.clause(name)?.value()
+    }
+
+    /// What `device_type` of `init`, `shutdown` or `set` names.
+    pub fn settings_type(&self) -> Option<&Token> {
+        let is_list = |clause: &&Clause| matches!(clause.name.as_str(), "device_type" | "dtype");
+        // clang allows one type.
+        let clause = self.clauses.iter().find(is_list)?;
+        clause
+            .tokens
+            .as_deref()?
+            .first()
+            .filter(|_| matches!(self.name, Name::Init | Name::Shutdown | Name::Set))
+    }
+
+    /// The same, where it is no type but a variable with one as its value. Section 2.4 has names of types only, and
+    /// clang refuses others.
+    pub fn type_variable(&self) -> Option<&Token> {
+        let is_type = |token: &Token| DEVICE_TYPES.contains(&token.text.as_str());
+        self.settings_type().filter(|token| token.kind == Kind::Identifier && !is_type(token))
     }
 
     /// Whether a compute construct runs here.

@@ -62,6 +62,7 @@ pub use notes::Note;
 use crate::ast::{Unit, load_meanwhile};
 use crate::error::Error;
 use crate::{Request, Translated};
+use directive::Directive;
 use source::Source;
 use writer::Writer;
 
@@ -94,7 +95,11 @@ pub fn translate(
 ) -> std::result::Result<Option<Result>, Error> {
     let parsed = parsing(request);
     let parse = |source: &Source| {
-        let text = variants::hidden(&source.text);
+        let mut text = variants::hidden(&source.text);
+        for variable in source.directives.iter().filter_map(Directive::type_variable) {
+            let blank = format!("{:1$}", "*", variable.range.len());
+            text.to_mut().replace_range(variable.range.clone(), &blank);
+        }
         let unsaved = [crate::ast::Unsaved { file: request.file, text: text.as_bytes() }];
         Unit::parse(&parsed, &unsaved)
     };

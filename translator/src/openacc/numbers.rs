@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::affine;
 use super::directive::{Clause, Directive, bytes};
-use crate::ast::Unit;
+use super::index::range_of;
+use crate::ast::{Node, Unit};
 use crate::lexer::Kind;
 
 /// What is left as it is depends on a template's parameters, or stands where libclang shows no expression.
@@ -14,8 +14,15 @@ pub fn spell(directives: &mut [Directive], unit: &Unit) {
         let Some(place) = place(clause) else { continue };
         let Some(tokens) = clause.tokens.as_mut() else { continue };
         let Some(range) = bytes(&tokens[place.clone()]) else { continue };
-        let node = affine::expression(unit.root(), &range);
-        let Some(number) = node.and_then(|node| node.constant_value()) else { continue };
+        if place.len() == 1 && tokens[place.start].kind == Kind::Number {
+            continue;
+        }
+        let covers = |node: &Node<'_>| {
+            range_of(*node).is_some_and(|node| node.start <= range.start && range.end <= node.end)
+        };
+        let mut declarations = unit.root().children().into_iter().filter(covers);
+        let node = declarations.find_map(|declaration| expression(declaration, &range));
+        let Some(number) = node.and_then(Node::constant_value) else { continue };
         let mut token = tokens[place.start].clone();
         (token.kind, token.text, token.range) = (Kind::Number, number.to_string(), range);
         tokens.splice(place, [token]);
@@ -43,4 +50,13 @@ fn place(clause: &Clause) -> Option<Range<usize>> {
         _ => return None,
     };
     (begin < end).then_some(begin..end)
+}
+
+/// The expression with these bytes in a declaration. All of it is looked at: the range of a construct ends with
+/// its directive, before what is in it.
+fn expression<'u>(node: Node<'u>, wanted: &Range<usize>) -> Option<Node<'u>> {
+    if node.is_expression() && range_of(node).as_ref() == Some(wanted) {
+        return Some(node);
+    }
+    node.children().into_iter().find_map(|child| expression(child, wanted))
 }

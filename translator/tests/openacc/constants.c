@@ -18,3 +18,18 @@ void constants(int n, float *a) {
 #pragma acc loop vector
       for (int k = 0; k < n; k++) a[(i * n + j) * n + k] = 0;
 }
+void inside(int n, float *a) {
+#pragma acc data copy(a[0:n])
+  {
+#pragma acc parallel
+    {
+#pragma acc loop gang(dim:SECOND)
+      for (int i = 0; i < n; i++) a[i] = 0;
+    }
+#pragma acc parallel loop collapse(TWO) gang
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+#pragma acc loop vector
+        for (int k = 0; k < n; k++) a[(i * n + j) * n + k] = 0;
+  }
+}

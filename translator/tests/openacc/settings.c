@@ -1,0 +1,8 @@
+/* A variable in the place of a type, which clang is not shown. */
+int settings(int device_type, int t) {
+#pragma acc init device_type(device_type)
+#pragma acc set device_type(t) device_num(0)
+#pragma acc shutdown device_type(device_type) if(t)
+#pragma acc set device_type(host)
+  return t;
+}
