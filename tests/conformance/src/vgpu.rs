@@ -190,6 +190,8 @@ impl Installation {
         environment
             .extend([("GANGWAY_DEVICE", device.into()), ("GANGWAY_VGPU_DEVICES", VIRTUAL_GPUS.into())]);
         environment.extend(self.target.processor.map(|name| ("GANGWAY_VGPU_PROCESSOR", name.into())));
+        let engine = env::var_os("GANGWAY_VGPU_ENGINE");
+        environment.extend(engine.map(|engine| ("GANGWAY_VGPU_ENGINE", engine)));
         Ok(OffloadLibrary {
             name,
             directory,

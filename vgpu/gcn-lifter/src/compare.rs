@@ -75,8 +75,8 @@ pub fn lift(s: &mut State, row: &Row, sources: &Sources) -> Option<Value> {
     Some(s.f.test(name, &args))
 }
 
-/// Whether a number is of one of the classes that a word names (Vega ISA, 6.2.1, `V_CMP_CLASS`): whether its bits are in
-/// one of their ranges.
+/// Whether a number is of one of the classes that a word names (Vega ISA, 6.2.1, `V_CMP_CLASS`):
+/// whether its bits are in one of their ranges.
 fn class(s: &mut State, number: Value, classes: Value) -> Value {
     let wide = s.f.ty(number) == Type::Wide;
     let (fraction, exponent) = if wide { (52, 0x7ff) } else { (23, 0xff) };

@@ -1,8 +1,8 @@
 //! Which lanes' values of vector registers are needed behind an instruction.
 //!
-//! An instruction writes the lanes that are on. What a register holds in the others matters only where they are on again
-//! and read it, or where something reads other lanes. Mostly nothing does: then the old value need not be kept, and
-//! does not live. What is found is never less than what is needed.
+//! An instruction writes the lanes that are on. What a register holds in the others matters only where
+//! they are on again and read it, or where something reads other lanes. Mostly nothing does: then the
+//! old value need not be kept, and does not live. What is found is never less than what is needed.
 
 use gangway_gcn::instruction::{Form, Shape};
 use gangway_gcn::operand::scalar;

@@ -211,7 +211,8 @@ fn components(f: &Function, phis: &[Value]) -> Vec<Vec<Value>> {
     found
 }
 
-/// One lane of a phi that all lanes get is a phi of that lane: so scalar registers are kept in lanes of vector registers.
+/// One lane of a phi that all lanes get is a phi of that lane: so scalar registers are kept in lanes
+/// of vector registers.
 fn kept(f: &mut Function) {
     let mut homes = HashMap::new();
     for (number, block) in f.blocks.iter().enumerate() {
@@ -246,8 +247,8 @@ fn kept(f: &mut Function) {
     }
 }
 
-/// Two phis that are the halves of one value everywhere become a phi of that; unless it is the `last` time, if they are known
-/// to be on one way: sums may have mixed up halves of two others.
+/// Two phis that are the halves of one value everywhere become a phi of that. Unless it is the `last`
+/// time, they have to be known to be halves on one way: sums may have mixed up those of two others.
 fn pairs(f: &mut Function, last: bool) {
     let mut homes = HashMap::new();
     for (number, block) in f.blocks.iter().enumerate() {
