@@ -141,9 +141,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
     if !arguments.compile_only {
         let folder = if arguments.device == Device::Amd { &for_programs } else { &libraries };
         driver = lay_out(&arguments.driver(), folder, arguments.device.library())?;
-        if arguments.device != Device::Amd {
-            link(&libraries)?;
-        }
+        link(folder, arguments.device.library())?;
         if arguments.front_end == FrontEnd::Gangway {
             let name = "libgangway-gomp.so";
             driver += &lay_out(&arguments.library, &for_programs, name)?;
@@ -224,11 +222,11 @@ fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Gives the driver the name that linkers look for.
-fn link(folder: &Path) -> Result<()> {
-    let link = folder.join("libcuda.so");
+/// Gives the driver the name that linkers and some programs look for.
+fn link(folder: &Path, library: &str) -> Result<()> {
+    let link = folder.join(library.trim_end_matches(".1"));
     if !link.exists() {
-        std::os::unix::fs::symlink("libcuda.so.1", &link)?;
+        std::os::unix::fs::symlink(library, &link)?;
     }
     Ok(())
 }

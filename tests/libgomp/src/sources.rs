@@ -19,11 +19,12 @@ fn package(release: u8) -> PathBuf {
 
 /// What is unpacked, as tar's patterns below the root of GCC's sources: the tests,
 /// and what they include from elsewhere.
-const WANTED: [&str; 7] = [
+const WANTED: [&str; 8] = [
     "libgomp/testsuite",
     "libgomp/*.h",
     "include/gomp-constants.h",
     "include/cuda/cuda.h",
+    "include/hsa.h",
     "gcc/testsuite/c-c++-common/goacc",
     "gcc/testsuite/g++.dg/goacc",
     "gcc/testsuite/gfortran.dg/goacc",
