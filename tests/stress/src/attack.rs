@@ -1,7 +1,8 @@
-//! Which attacks there are: the C files of `attacks/driver`, `attacks/openmp`, `attacks/gpu` and `attacks/gcc`.
+//! Which attacks there are: the C files of `attacks/driver`, `attacks/hsa`, `attacks/openmp`, `attacks/gpu` and
+//! `attacks/gcc`.
 //!
 //! A file says at its beginning, in comments, what it does, and with `// environment: NAME=VALUE` what it wants to run
-//! in, or with `// devices: cpu` that it cannot run on the virtual GPU. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
+//! in, or with `// devices: cpu` that it cannot run on virtual GPUs. Files in `attacks/openmp/libraries` are shared libraries that attacks open.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,23 +14,30 @@ use anyhow::{Context, Result};
 pub enum Target {
     /// The driver API of the virtual GPU: an ordinary C program, linked with `libcuda.so.1`.
     Driver,
+    /// The HSA API of the virtual AMD GPU: an ordinary C program, linked with `libhsa-runtime64.so.1`.
+    Hsa,
     /// The OpenMP runtime: compiled by clang with offloading to the CPU devices.
     OpenMp,
     /// The same programs, compiled for GPUs and run on the virtual one.
     Gpu,
+    /// The same programs, compiled for AMD's GPUs and run on the virtual one.
+    Amd,
     /// The front end for GCC's programs: compiled by GCC, and run on the virtual GPU.
     Gcc,
 }
 
 impl Target {
-    pub const ALL: [Target; 4] = [Target::Driver, Target::OpenMp, Target::Gpu, Target::Gcc];
+    pub const ALL: [Target; 6] =
+        [Target::Driver, Target::Hsa, Target::OpenMp, Target::Gpu, Target::Amd, Target::Gcc];
 
     /// What the names of its attacks begin with.
     pub fn name(self) -> &'static str {
         match self {
             Target::Driver => "driver",
+            Target::Hsa => "hsa",
             Target::OpenMp => "openmp",
             Target::Gpu => "gpu",
+            Target::Amd => "amd",
             Target::Gcc => "gcc",
         }
     }
@@ -38,7 +46,8 @@ impl Target {
     fn folders(self) -> &'static [&'static str] {
         match self {
             Target::Driver => &["driver"],
-            Target::OpenMp => &["openmp"],
+            Target::Hsa => &["hsa"],
+            Target::OpenMp | Target::Amd => &["openmp"],
             Target::Gpu => &["gpu", "openmp"],
             Target::Gcc => &["gcc"],
         }
@@ -58,7 +67,7 @@ impl Attack {
     /// `None` if the program is not for that target.
     fn read(target: Target, source: PathBuf) -> Result<Option<Attack>> {
         let text = fs::read_to_string(&source).with_context(|| source.display().to_string())?;
-        if target == Target::Gpu && text.lines().any(|line| line == "// devices: cpu") {
+        if matches!(target, Target::Gpu | Target::Amd) && text.lines().any(|line| line == "// devices: cpu") {
             return Ok(None);
         }
         let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();

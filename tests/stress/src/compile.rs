@@ -8,10 +8,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::attack::{self, Attack, Target};
 
-/// Where the staged installation has the virtual GPU's library.
+/// Where the staged installation has the virtual GPUs' libraries.
 pub const DRIVER: &str = "lib/gangway/vgpu";
 /// What the offload compiler is told besides the source.
 const OFFLOAD: [&str; 2] = ["-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+
+/// The processor of AMD's that programs are compiled for: the one that the virtual GPU is if nobody says otherwise.
+const OF_AMD: &str = "gfx90a";
 
 /// What every compiler is told.
 const STRICT: [&str; 6] = ["-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-fwrapv"];
@@ -24,16 +27,19 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
     match attack.target {
         Target::Driver => {
             let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vgpu/driver/tests/programs");
-            let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-            let mut command = Command::new(compiler);
-            command.args(STRICT).arg("-pthread");
-            command.arg("-I").arg(folder).arg("-I").arg(headers).arg(&attack.source).arg("-o").arg(&program);
-            command.arg("-L").arg(stage.join(DRIVER)).args(["-lcuda", "-lm", "-ldl"]);
-            // A sanitized library leaves its runtime to who loads it.
-            command.arg("-Wl,--allow-shlib-undefined");
+            let mut command = host_compiler(attack, folder, stage, &program);
+            command.arg("-I").arg(headers).args(["-lcuda", "-lm", "-ldl"]);
             build(command)?;
         }
-        Target::OpenMp | Target::Gpu => {
+        Target::Hsa => {
+            let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vgpu/hsa/tests");
+            build(kernels(&tests, &own))?;
+            let mut command = host_compiler(attack, folder, stage, &program);
+            // As the system's: not every attack uses all of their functions.
+            command.arg("-isystem").arg(tests.join("programs")).arg("-lhsa-runtime64");
+            build(command)?;
+        }
+        Target::OpenMp | Target::Gpu | Target::Amd => {
             let offload_compiler = || offload_compiler(attack.target, folder, stage);
             for library in attack::sources(&folder.join("openmp/libraries"))? {
                 let stem = library.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -58,11 +64,35 @@ pub fn compile(attack: &Attack, folder: &Path, stage: &Path, place: &Path) -> Re
     Ok(program)
 }
 
+/// The system's compiler, for a program that calls a library of the virtual GPUs itself.
+fn host_compiler(attack: &Attack, folder: &Path, stage: &Path, program: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    command.args(STRICT).arg("-pthread").arg("-I").arg(folder).arg(&attack.source).arg("-o").arg(program);
+    command.arg("-L").arg(stage.join(DRIVER));
+    // A sanitized library leaves its runtime to who loads it.
+    command.arg("-Wl,--allow-shlib-undefined");
+    command
+}
+
+/// The kernels of the HSA library's own tests, where its programs look for them.
+fn kernels(tests: &Path, folder: &Path) -> Command {
+    let mut command = Command::new("clang-22");
+    command.args(["--target=amdgcn-amd-amdhsa", "-nogpulib", "-O2", "-Werror", "-fvisibility=default"]);
+    command.arg(format!("-mcpu={OF_AMD}")).arg(tests.join("kernels/kernels.c"));
+    command.arg("-o").arg(folder.join(format!("kernels.{OF_AMD}.so")));
+    command
+}
+
 /// Stock clang for the CPU devices, and for GPUs what gives it a device runtime.
 fn offload_compiler(target: Target, folder: &Path, stage: &Path) -> Command {
-    let mut command = if target == Target::Gpu {
+    let processor = match target {
+        Target::Gpu => Some("sm_80"),
+        Target::Amd => Some(OF_AMD),
+        Target::Driver | Target::Hsa | Target::OpenMp | Target::Gcc => None,
+    };
+    let mut command = if let Some(processor) = processor {
         let mut command = Command::new(stage.join("bin/gangway"));
-        command.args(["cc", "-fopenmp", "--offload-arch=sm_80"]);
+        command.args(["cc", "-fopenmp"]).arg(format!("--offload-arch={processor}"));
         command
     } else {
         let mut command = Command::new("clang-22");

@@ -75,8 +75,8 @@ pub fn run(
     let place = program.parent().context("a program is in a folder")?;
     let (stdout, stderr) = (place.join("stdout"), place.join("stderr"));
     let mut command = match attack.target {
-        Target::Driver | Target::OpenMp => Command::new(program),
-        Target::Gpu | Target::Gcc => {
+        Target::Driver | Target::Hsa | Target::OpenMp => Command::new(program),
+        Target::Gpu | Target::Amd | Target::Gcc => {
             let mut command = Command::new(stage.join("bin/gangway"));
             command.args(["run", "--device", "vgpu"]);
             if attack.target == Target::Gcc {
@@ -99,14 +99,18 @@ pub fn run(
         }
     }
     let libraries = match attack.target {
-        Target::Driver => stage.join(DRIVER).into_os_string(),
-        Target::OpenMp | Target::Gpu | Target::Gcc => stage.join("lib/gangway").into_os_string(),
+        Target::Driver | Target::Hsa => stage.join(DRIVER).into_os_string(),
+        Target::OpenMp | Target::Gpu | Target::Amd | Target::Gcc => {
+            stage.join("lib/gangway").into_os_string()
+        }
     };
     if attack.target != Target::Gcc {
         check_library(program, &libraries, stage)?;
     }
     command.env("LD_LIBRARY_PATH", libraries).env("GANGWAY_VGPU_DEVICES", "2");
     command.env("GANGWAY_VGPU_CACHE", place.join("cache"));
+    // Where attacks on the HSA API find their code objects.
+    command.env("KERNELS", place);
     if let Some(preloaded) = &installed.preloaded {
         command.env("LD_PRELOAD", preloaded);
     }

@@ -1,4 +1,5 @@
 // covers: private and firstprivate arrays per thread and per team, large private arrays, VLAs
+// env: LIBOMPTARGET_STACK_SIZE=131072
 #include <stdio.h>
 
 int main(void) {

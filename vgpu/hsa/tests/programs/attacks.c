@@ -230,6 +230,28 @@ static void threads(void) {
   CHECK(left == 0);
 }
 
+// Memory is freed while a kernel works on it, at every place that it may be at: the kernel fails, and the process goes on.
+static void freed_under_way(int rounds) {
+  hsa_signal_t end = new_signal(1);
+  void **block = arguments_memory(64);
+  hsa_kernel_dispatch_packet_t packet = kernel(code[0], "forever", 256, block, end);
+  for (int round = 0; round < rounds; ++round) {
+    hsa_queue_t *queue = new_queue();
+    int *out = device_memory(4), first = 0;
+    OK(hsa_memory_copy(out, &first, 4));
+    *block = out;
+    hsa_signal_store_screlease(end, 1);
+    submit(queue, &packet);
+    while (first == 0) OK(hsa_memory_copy(&first, out, 4));
+    OK(hsa_memory_free(out));
+    wait_for(end);
+    CHECK(hsa_signal_load_scacquire(end) < 0);
+    OK(hsa_queue_destroy(queue));
+  }
+  OK(hsa_memory_free(block));
+  OK(hsa_signal_destroy(end));
+}
+
 // A child cannot use the device, and is told; it ends, with and without the exit handlers.
 static void forks(void) {
   hsa_queue_t *queue = new_queue();
@@ -307,6 +329,8 @@ int main(void) {
   wild_packets(200 * much);
   still_works();
   threads();
+  still_works();
+  freed_under_way(500 * much);
   still_works();
   no_memory();
   forks();

@@ -1,8 +1,9 @@
-//! Memory as kernels see it: every access is checked to the byte.
+//! Memory as kernels see it: every access is checked to the byte, and what it works on stays until it is done, as the
+//! program may free it at any time.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use gangway_device_memory::{Space, is_device_address};
+use gangway_device_memory::{Hold, Space, is_device_address};
 use gangway_gcn_interpreter::{FaultKind, Memory};
 
 use crate::objects::process::clock;
@@ -27,9 +28,11 @@ impl Device {
         Self { space }
     }
 
-    fn check(&self, address: u64, size: usize, write: bool) -> Result<(), FaultKind> {
-        let fine = self.space.check(address, size as u64, write);
-        fine.map_err(|_| FaultKind::OutOfBounds { address, size, write })
+    /// Checks an access; the memory stays while what is answered does.
+    fn check(&self, address: u64, size: usize, write: bool) -> Result<Hold<'static>, FaultKind> {
+        let fine = self.space.check(address, size as u64, write).is_ok();
+        let held = fine.then(|| self.space.hold(address, size as u64)).flatten();
+        held.ok_or(FaultKind::OutOfBounds { address, size, write })
     }
 
     /// Whether an address is the host's own: usable, but perhaps not there.
@@ -57,14 +60,14 @@ fn try_host(address: u64, bytes: *mut u8, size: usize, write: bool) -> bool {
 impl Memory for Device {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), FaultKind> {
         let size = bytes.len();
-        self.check(address, size, false)?;
+        let _held = self.check(address, size, false)?;
         if self.is_unsure(address, size) {
             let done = try_host(address, bytes.as_mut_ptr(), size, false);
             return if done { Ok(()) } else { Err(FaultKind::OutOfBounds { address, size, write: false }) };
         }
         match size {
             4 if address.is_multiple_of(4) => {
-                // SAFETY: the memory is there and aligned; others may change it at any time.
+                // SAFETY: the memory is held and aligned; others may change it at any time.
                 let word = unsafe { AtomicU32::from_ptr(pointer(address)) }.load(Ordering::Relaxed);
                 bytes.copy_from_slice(&word.to_ne_bytes());
             }
@@ -73,7 +76,7 @@ impl Memory for Device {
                 let word = unsafe { AtomicU64::from_ptr(pointer(address)) }.load(Ordering::Relaxed);
                 bytes.copy_from_slice(&word.to_ne_bytes());
             }
-            // SAFETY: the memory is there; what others write meanwhile comes old or new.
+            // SAFETY: the memory is held; what others write meanwhile comes old or new.
             _ => unsafe { std::ptr::copy_nonoverlapping(pointer(address), bytes.as_mut_ptr(), size) },
         }
         Ok(())
@@ -81,7 +84,7 @@ impl Memory for Device {
 
     fn write(&self, address: u64, bytes: &[u8]) -> Result<(), FaultKind> {
         let size = bytes.len();
-        self.check(address, size, true)?;
+        let _held = self.check(address, size, true)?;
         if self.is_unsure(address, size) {
             let done = try_host(address, bytes.as_ptr().cast_mut(), size, true);
             return if done { Ok(()) } else { Err(FaultKind::OutOfBounds { address, size, write: true }) };
@@ -109,7 +112,7 @@ impl Memory for Device {
         size: usize,
         operation: &mut dyn FnMut(u64) -> u64,
     ) -> Result<u64, FaultKind> {
-        self.check(address, size, true)?;
+        let _held = self.check(address, size, true)?;
         let mut seen = [0; 8];
         if self.is_unsure(address, size) && !try_host(address, seen.as_mut_ptr(), size.min(8), false) {
             return Err(FaultKind::OutOfBounds { address, size, write: true });
@@ -117,7 +120,7 @@ impl Memory for Device {
         if !matches!(size, 4 | 8) || !address.is_multiple_of(size as u64) {
             return Err(FaultKind::Misaligned { address, size });
         }
-        // SAFETY: the memory is there and aligned.
+        // SAFETY: the memory is held and aligned.
         Ok(unsafe {
             if size == 4 {
                 let word = AtomicU32::from_ptr(pointer(address));
