@@ -47,7 +47,9 @@ pub fn allocate(
     free_late(site);
     let purpose = Purpose::Program(kind);
     let request = AllocationRequest { host: 0, size, purpose, overwritten: false, label: Label::NONE };
-    let pointer = device.allocate(device.open()?, site, &request)?;
+    let opened = device.open()?;
+    let pointer = device.allocate(opened, site, &request)?;
+    opened.obtained(pointer, false, site);
     allocations::allocated(device.number(), pointer.0, size, kind);
     Ok(pointer)
 }

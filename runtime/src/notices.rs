@@ -5,7 +5,8 @@
 //! nothing for one that is present.
 
 use crate::device::{Device, Opened};
-use gangway_backend::{DevicePtr, RangeChange, RangeNotice};
+use crate::events::Site;
+use gangway_backend::{DevicePtr, Origin, RangeChange, RangeNotice};
 use gangway_present::Label;
 use gangway_present::StreamRef;
 
@@ -22,6 +23,16 @@ impl Opened {
     ) {
         if self.capabilities.mapping_notices {
             self.tell_notice(begin, size, change, label, stream);
+        }
+    }
+
+    /// Tells what of the program has had memory allocated.
+    #[inline]
+    pub(crate) fn obtained(&self, memory: DevicePtr, maps: bool, site: &Site) {
+        if self.capabilities.mapping_notices {
+            // A return address is behind the call.
+            let code = site.return_address.addr().saturating_sub(1);
+            self.device.obtained(memory, &Origin { maps, location: site.location(), code });
         }
     }
 

@@ -23,6 +23,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Makes those of the back ends that every installation has whose names are wanted.
 pub fn built_in(is_wanted: impl Fn(&str) -> bool) -> Vec<Box<dyn Backend>> {
+    gangway_cuda::find_code_with(|address| code_place(address).unwrap_or_default());
     MAKERS.iter().filter(|(name, _)| is_wanted(name)).map(|(_, make)| make()).collect()
 }
 

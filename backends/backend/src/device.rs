@@ -9,7 +9,7 @@ use crate::kernel::{Kernel, Occupancy};
 use crate::module::Module;
 use crate::session_state::SessionState;
 use crate::stream::Stream;
-use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Properties, Rank};
+use crate::types::{AllocationKind, Capabilities, Launch, LaunchShape, Origin, Properties, Rank};
 
 /// One opened device: what it is, its memory, its images. What runs on it goes through a [`Stream`].
 pub trait Device: Send + Sync {
@@ -77,6 +77,10 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// [`Error::OutOfMemory`], [`Error::Unsupported`] for a kind it lacks.
     fn allocate(&self, size: usize, kind: AllocationKind, overwritten: bool) -> Result<DevicePtr>;
+
+    /// Tells what of the program has had memory allocated. Only called if
+    /// [`Capabilities::mapping_notices`](crate::Capabilities::mapping_notices) is set.
+    fn obtained(&self, _memory: DevicePtr, _origin: &Origin) {}
 
     /// Frees what [`allocate`](Self::allocate) returned with the same kind.
     ///

@@ -62,6 +62,8 @@ pub enum TaskEvent {
     Waits(bool),
     /// Answers whether the calling thread is in a task for a device.
     IsForDevice,
+    /// The calling thread is about to run a function that a kernel has asked for and waits for.
+    Serves,
 }
 
 /// A copy's part that is memory of the program.

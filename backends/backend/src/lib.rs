@@ -100,5 +100,6 @@ pub use session_state::{SEPARATE_SLOTS, SessionState};
 pub use source::{Described, ReadSource, Readers, SourceLocation, SourceText, read_sources_with};
 pub use stream::Stream;
 pub use types::{
-    AllocationKind, Capabilities, Copies, Launch, LaunchShape, Properties, RangeChange, RangeNotice, Rank,
+    AllocationKind, Capabilities, Copies, Launch, LaunchShape, Origin, Properties, RangeChange, RangeNotice,
+    Rank,
 };

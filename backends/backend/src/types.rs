@@ -104,6 +104,17 @@ pub struct RangeNotice {
     pub variable: Described,
 }
 
+/// What of the program has had memory allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// A construct maps a variable there; otherwise a routine has allocated it.
+    pub maps: bool,
+    /// The construct's place, if its compiler tells it.
+    pub location: Option<SourceLocation<'static>>,
+    /// An address in the instruction that has called the runtime; 0 if it is not known.
+    pub code: usize,
+}
+
 /// Whose affair copies and waits are, for devices that look for mistakes of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -114,6 +125,8 @@ pub enum Copies {
     AskedFor = 1,
     /// Somebody who watches looks at what is there, and waits for it: the program gets nothing and learns nothing by it.
     Looks = 2,
+    /// The device is made ready for all who use it, whoever happens to be the first.
+    Prepares = 3,
 }
 
 /// How a range's relation to the device has changed.

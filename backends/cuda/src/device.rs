@@ -18,7 +18,7 @@ use crate::{host_call, image};
 use gangway_backend::{
     AccessPlace, Accesses, AllocationKind, Capabilities, Device, DevicePtr, Error, EventHandle,
     ForeignRuntime, ForeignRuntimeKind, HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module,
-    Occupancy, Rank, Result, Vendor, VisibleMemory,
+    Occupancy, Origin, Rank, Result, Vendor, VisibleMemory,
 };
 use gangway_device_code::llvm::DeviceEnvironment;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -142,6 +142,12 @@ impl Device for CudaDevice {
             peer_copy: true,
             host_calls: HostCalls::Channel { rings: self.rings.is_some() },
             ..Capabilities::default()
+        }
+    }
+
+    fn obtained(&self, memory: DevicePtr, origin: &Origin) {
+        if let Some(gpu) = self.shared.context.driver.virtual_gpu {
+            gpu.obtained(memory.0 as Address, origin);
         }
     }
 

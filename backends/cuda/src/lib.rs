@@ -73,6 +73,7 @@ mod symbol;
 mod under_way;
 
 pub use driver::Driver;
+pub use driver::virtual_gpu::find_code_with;
 
 use device::CudaDevice;
 use gangway_backend::{Backend, Device, Error, HostWatcher, Result};

@@ -52,7 +52,8 @@ pub struct Table {
     /// The runtime has made a stream.
     pub runtimes_stream: extern "C" fn(stream: Handle),
     /// Whose affair it is what the calling thread copies and waits for from now on: 0 the runtime's, 1 the program has
-    /// asked for it, 2 that of somebody who watches. Answers whose it was.
+    /// asked for it, 2 that of somebody who watches, 3 that of all who use the device, which is made ready. Answers whose
+    /// it was.
     pub copies_are: extern "C" fn(copies: u8) -> u8,
     /// Takes what is noted of the accesses to so many bytes: calls a function with an argument for each range. Answers 0
     /// where accesses are not noted, and otherwise one more than how many kernels have run that nobody has looked at.
@@ -82,6 +83,8 @@ pub struct Table {
     pub host_copied: extern "C" fn(stream: Handle, copy: &HostCopy<'_>),
     /// What the program's tasks do, one of [`task`].
     pub task: extern "C" fn(event: u32, value: u64) -> u64,
+    /// What of the program has had the memory at an address allocated.
+    pub memory_obtained: extern "C" fn(address: Address, obtained: &Obtained<'_>),
 }
 
 /// Tells the place of an instruction of the program's: calls a function with an argument.
@@ -184,6 +187,19 @@ pub struct Place<'a> {
     pub source: Source<'a>,
 }
 
+/// What of the program has had memory allocated.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Obtained<'a> {
+    /// A construct maps a variable there; otherwise a routine has allocated it.
+    pub maps: bool,
+    /// The construct.
+    pub source: Source<'a>,
+    /// An address in the instruction that called the runtime, 0 if it is not known, and what tells its place.
+    pub code: u64,
+    pub find: FindPlace,
+}
+
 /// A copy's part that is memory of the program.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -271,6 +287,8 @@ pub mod task {
     pub const WAITS: u32 = 8;
     /// Answers whether the calling thread is in a task that moves data.
     pub const IS_FOR_DEVICE: u32 = 9;
+    /// The calling thread is about to run a function of the program's that a kernel waits for.
+    pub const SERVES: u32 = 10;
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::host_accesses::{self, Access, Consumer};
 use crate::state::RUNTIME;
 use gangway_backend::{AccessPlace, HostAccess, HostWatcher, TaskEvent};
 use gangway_runtime::events::{self, Observer, Site, Step};
+use gangway_runtime::host_calls;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -19,6 +20,12 @@ pub(crate) fn start() {
     events::observe(&Connection);
     host_accesses::tell(&Races);
     listen_to_tasks();
+    host_calls::on_call(|| {
+        connect();
+        watchers().iter().for_each(|watcher| {
+            watcher.task(TaskEvent::Serves);
+        });
+    });
 }
 
 /// Those who want to hear of it, once there are any.

@@ -136,6 +136,12 @@ impl Pair {
         self.device_seen[offset..offset + there.len()].copy_from_slice(there);
     }
 
+    /// Whether it is still mapped.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        self.present
+    }
+
     /// The first byte of the host's.
     #[must_use]
     pub fn host(&self) -> usize {

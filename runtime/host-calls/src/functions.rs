@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 pub type OnUnknown = fn(device: i32, function: u64);
 
 static ON_UNKNOWN: OnceLock<OnUnknown> = OnceLock::new();
+static ON_CALL: OnceLock<fn()> = OnceLock::new();
 
 /// The functions by number.
 pub(crate) type Functions = BTreeMap<u64, Arc<Function>>;
@@ -131,6 +132,18 @@ pub fn on_unknown(tell: OnUnknown) {
     let _ = ON_UNKNOWN.set(tell);
 }
 
+/// Has somebody told that a function is about to run on this thread; the first one stays.
+pub fn on_call(tell: fn()) {
+    let _ = ON_CALL.set(tell);
+}
+
+/// A function is about to run on this thread.
+pub(crate) fn begins() {
+    if let Some(tell) = ON_CALL.get() {
+        tell();
+    }
+}
+
 /// A call that is under way, on this thread.
 struct Running {
     function: Arc<Function>,
@@ -173,6 +186,7 @@ pub(crate) fn run(device: i32, number: u64, block: &mut [u8], since: Option<u64>
         }
         return HostCallOutcome::NoSuchFunction;
     };
+    begins();
     let recorded = Recorded::begin(since);
     let bytes = block.len() as u64;
     let mut call = HostCall { device, block };

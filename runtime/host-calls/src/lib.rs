@@ -48,7 +48,7 @@ mod workers;
 pub use connection::{Connection, forget_lost, under_way};
 pub use device::CallingDevice;
 pub use function_table::FunctionTable;
-pub use functions::{HostCall, OnUnknown, Removed, on_unknown, register, remove, unregister};
+pub use functions::{HostCall, OnUnknown, Removed, on_call, on_unknown, register, remove, unregister};
 pub use mailboxes::{Held, MailCall, Serving};
 pub use named::{
     Clash, Function, OnLeft, Removal, call_by_host, calling_device, names, number, on_left, register_named,

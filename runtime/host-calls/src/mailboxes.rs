@@ -5,6 +5,7 @@
 //!
 //! A block is used by one image, and again by another one when that has gone.
 
+use crate::functions;
 use crate::named::called_by;
 use crate::recorded::Recorded;
 use crate::served::Taken;
@@ -184,6 +185,7 @@ impl Slot {
         let recorded = Recorded::begin(since);
         // A panic must not end a worker, and nobody is there to be told.
         let _ = catch_unwind(AssertUnwindSafe(|| {
+            functions::begins();
             called_by(user.device, || (user.serve)(&call));
         }));
         recorded.end(user.device, REGION, 0);

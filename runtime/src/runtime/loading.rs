@@ -11,7 +11,7 @@ use crate::device::{Device, Opened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, Site, Step};
 use crate::library::{EntryKind, HostEntry, Library, Mailbox, Placement, describe_image};
-use gangway_backend::{DevicePtr, Kernel, Launch, Module, Session, SourceText, Stream, TableRequest};
+use gangway_backend::{Copies, DevicePtr, Kernel, Launch, Module, Session, SourceText, Stream, TableRequest};
 use gangway_host_calls::{FunctionTable, Held};
 use gangway_present::Label;
 use gangway_present::{Counter, NewEntry, Relation};
@@ -59,10 +59,12 @@ impl Runtime {
         opened.device.numbered(device.number(), self.device_count() as i32);
         let mut first_error = None;
         while let Some(waiting) = self.next_pending(device) {
-            let ready = self.load_best(device, opened, &waiting, site).and_then(|ready| {
+            let load = || -> std::result::Result<_, gangway_backend::Error> {
+                let ready = self.load_best(device, opened, &waiting, site)?;
                 run_alone(device, opened, ready.module.constructors()?)?;
                 Ok(ready)
-            });
+            };
+            let ready = prepared(opened, load);
             if let Err(error) = &ready {
                 device.lacks_images.store(true, Ordering::Relaxed);
                 first_error.get_or_insert_with(|| error.clone());
@@ -224,6 +226,15 @@ impl Runtime {
         };
         globals.iter().map(find).collect()
     }
+}
+
+/// Does what makes a device ready for all who use it. Where races are looked for, it may be a task's thread that comes first;
+/// other tasks find the device ready and wait for nothing.
+fn prepared<T>(opened: &Opened, prepare: impl FnOnce() -> T) -> T {
+    let (mut prepare, mut done) = (Some(prepare), None);
+    let mut once = || done = prepare.take().map(|prepare| prepare());
+    opened.device.immediate().on_behalf(Copies::Prepares, &mut once);
+    done.expect("a stream does the work that it is given")
 }
 
 /// What device code that calls through host addresses has to know: each function, and each

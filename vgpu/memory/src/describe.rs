@@ -18,7 +18,8 @@ const BELOW_LOCAL: u64 = 1 << 20;
 impl Allocation {
     /// The function that allocated it, as a program's text calls it: the usual one of its kind
     /// where the request named none.
-    pub(crate) fn origin(&self) -> &'static str {
+    #[must_use]
+    pub fn origin(&self) -> &'static str {
         let name = self.name.unwrap_or(match self.kind {
             AllocationKind::Pinned => "cuMemHostAlloc",
             AllocationKind::Managed => "cuMemAllocManaged",

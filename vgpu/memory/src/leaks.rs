@@ -29,6 +29,14 @@ impl Space {
         self.allocations().filter(leaked).collect()
     }
 
+    /// What has not been freed of one of them: itself, or the blocks of a heap.
+    pub fn leaked_blocks(&self, leak: &Allocation) -> Vec<Block> {
+        match leak.kind {
+            AllocationKind::Heap => self.heap(leak.address).map_or(Vec::new(), |heap| heap.blocks()),
+            _ => vec![Block { address: leak.address, size: leak.size }],
+        }
+    }
+
     /// A report of such allocations, those that are alike together and what wastes most first; of
     /// heaps, the blocks in them. `None` when there is nothing to tell; every line ends with an end
     /// of line.
@@ -41,11 +49,7 @@ impl Space {
     pub fn leak_report(&self, leaks: &[Allocation]) -> Option<String> {
         let mut groups: BTreeMap<(u64, &str, u32), Group> = BTreeMap::new();
         for leak in leaks {
-            let blocks = match leak.kind {
-                AllocationKind::Heap => self.heap(leak.address).map_or(Vec::new(), |heap| heap.blocks()),
-                _ => vec![Block { address: leak.address, size: leak.size }],
-            };
-            for block in blocks {
+            for block in self.leaked_blocks(leak) {
                 let key = (block.size, leak.origin(), leak.device);
                 groups.entry(key).or_insert(Group { first: block.address, count: 0 }).count += 1;
             }

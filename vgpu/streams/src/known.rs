@@ -179,7 +179,7 @@ pub(crate) fn program_learns(known: Option<&Arc<Clock>>) {
     if known.is_none() || UNSEEN.get() {
         return;
     }
-    if FOR_TASK.get() || is_task_for_device() {
+    if !PREPARES.get() && (FOR_TASK.get() || is_task_for_device()) {
         TASKS.learn(known);
     } else {
         PROGRAM.learn(known);
@@ -192,6 +192,13 @@ pub(crate) fn program_learns(known: Option<&Arc<Clock>>) {
 #[expect(clippy::must_use_candidate, reason = "what was before is for who puts it back")]
 pub fn watch_unseen(is: bool) -> bool {
     UNSEEN.replace(is)
+}
+
+/// From now on the calling thread prepares a device, on behalf of all who use it: what it waits for is known to the program, and to
+/// its tasks. Answers whether that was so.
+#[expect(clippy::must_use_candidate, reason = "what was before is for who puts it back")]
+pub fn prepare(is: bool) -> bool {
+    PREPARES.replace(is)
 }
 
 /// What the next operation comes after that the calling thread submits: what the program knows, and does until now.
@@ -234,6 +241,7 @@ pub fn program_after(moment: Moment) -> Arc<Clock> {
 thread_local! {
     static UNSEEN: Cell<bool> = const { Cell::new(false) };
     static FOR_TASK: Cell<bool> = const { Cell::new(false) };
+    static PREPARES: Cell<bool> = const { Cell::new(false) };
     static TASK: Cell<Option<Task>> = const { Cell::new(None) };
     static RUNNING: RefCell<Option<Arc<Clock>>> = const { RefCell::new(None) };
 }
@@ -244,16 +252,36 @@ pub fn running_after() -> Option<Arc<Clock>> {
     RUNNING.with_borrow(Clone::clone)
 }
 
+/// All operations that run.
+static ALL_RUNNING: Mutex<Vec<Arc<Clock>>> = Mutex::new(Vec::new());
+
+fn all_running() -> MutexGuard<'static, Vec<Arc<Clock>>> {
+    ALL_RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs an operation that comes after others.
 pub(crate) fn after<T>(clock: Arc<Clock>, call: impl FnOnce() -> T) -> T {
-    struct Leave(Option<Arc<Clock>>);
+    struct Leave(Arc<Clock>, Option<Arc<Clock>>);
     impl Drop for Leave {
         fn drop(&mut self) {
-            RUNNING.set(self.0.take());
+            let mut all = all_running();
+            if let Some(at) = all.iter().position(|clock| Arc::ptr_eq(clock, &self.0)) {
+                all.swap_remove(at);
+            }
+            RUNNING.set(self.1.take());
         }
     }
-    let _leave = Leave(RUNNING.replace(Some(clock)));
+    all_running().push(clock.clone());
+    let _leave = Leave(clock.clone(), RUNNING.replace(Some(clock)));
     call()
+}
+
+/// The program begins something that a kernel asks it for and waits for. Which one it is, is not said: it goes on behind all
+/// that run.
+pub fn serve_kernels() {
+    let running = all_running().clone();
+    running.iter().for_each(|clock| PROGRAM.learn(Some(clock)));
+    end_moment();
 }
 
 /// The running operation tells somebody of itself through memory: the program, or another stream that looks there.
@@ -276,6 +304,32 @@ mod tests {
         let (behind, second) = (other.step(2), one.step(1));
         assert!(behind.has(first.own()) && behind.has(apart.own()) && !behind.has(second.own()));
         assert!(second.has(first.own()) && !second.has(apart.own()));
+    }
+
+    #[test]
+    fn what_a_kernel_asks_for_comes_after_it() {
+        let stream = Known::new();
+        let (kernel, next) = (stream.step(1 << 42), stream.step(1 << 42));
+        after(kernel.clone(), || {
+            assert!(!program_knows().has(kernel.own()));
+            serve_kernels();
+        });
+        serve_kernels();
+        assert!(program_knows().has(kernel.own()) && !program_knows().has(next.own()));
+    }
+
+    #[test]
+    fn what_prepares_a_device_is_known_to_all() {
+        let stream = Known::new();
+        let (mine, shared) = (stream.step(1 << 40), stream.step(1 << 41));
+        run_task(Some(Task::ForDevice { made: 0, since: None }));
+        program_learns(Some(&mine));
+        assert!(!program_knows().has(mine.own()));
+        assert!(!prepare(true));
+        program_learns(Some(&shared));
+        assert!(prepare(false));
+        assert!(program_knows().has(shared.own()));
+        run_task(None);
     }
 
     #[test]

@@ -81,8 +81,9 @@ pub use exec::GraphExec;
 pub use graph::{Graph, NodeKind, Payload};
 pub use id::NodeId;
 pub use known::{
-    Clock, Moment, Task, hand_on, is_task_for_device, program_after, program_moment, run_task, running_after,
-    task_depends, task_made, task_spreads, tasks_met, wait_for_task, watch, watch_unseen,
+    Clock, Moment, Task, hand_on, is_task_for_device, prepare, program_after, program_moment, run_task,
+    running_after, serve_kernels, task_depends, task_made, task_spreads, tasks_met, wait_for_task, watch,
+    watch_unseen,
 };
 pub use process::{Running, forked, in_host_function, observe, running, take_waited};
 pub use stream::{Blocking, Stream};

@@ -3,7 +3,7 @@
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
 use gangway_backend::{
     Access, AccessKind, AccessPlace, Accessed, Accesses, Copies, DevicePtr, FaultReport, FindCode,
-    HostAccess, HostCopy, HostWatcher, SourceLocation, TaskEvent,
+    HostAccess, HostCopy, HostWatcher, Origin, SourceLocation, TaskEvent,
 };
 use gangway_device_code::told_function;
 use gangway_private_table::{KernelFault, NUMBER, Place, ReceivePlace, Source, Table, Text, access, task};
@@ -13,6 +13,11 @@ use std::sync::atomic::AtomicU64;
 
 /// How places of instructions are found: one way for the process.
 static FIND: OnceLock<FindCode> = OnceLock::new();
+
+/// How places of instructions of the program are found, for reports of the virtual GPU.
+pub fn find_code_with(find: FindCode) {
+    let _ = FIND.set(find);
+}
 
 extern "C" fn find_place(code: u64, receive: ReceivePlace, argument: *mut c_void) {
     let Some(find) = FIND.get() else { return };
@@ -88,7 +93,7 @@ pub(crate) struct VirtualGpu(Table);
 /// It finds races with what the program itself does.
 impl HostWatcher for VirtualGpu {
     fn hear(&self, pages: &'static [AtomicU64], find: FindCode) -> bool {
-        let _ = FIND.set(find);
+        find_code_with(find);
         (self.0.hear_host)(pages.as_ptr(), pages.len(), find_place)
     }
 
@@ -113,6 +118,7 @@ impl HostWatcher for VirtualGpu {
             TaskEvent::Spreads(false) => (task::GATHERS, 0),
             TaskEvent::Waits(is) => (task::WAITS, is.into()),
             TaskEvent::IsForDevice => (task::IS_FOR_DEVICE, 0),
+            TaskEvent::Serves => (task::SERVES, 0),
         };
         (self.0.task)(number, value)
     }
@@ -174,6 +180,14 @@ impl VirtualGpu {
     /// Says of which variable so many bytes at an address are.
     pub(crate) fn name(&self, address: Address, size: usize, name: &str) {
         (self.0.name_memory)(address, size as u64, &Text::of(name));
+    }
+
+    /// Says what of the program has had memory allocated.
+    pub(crate) fn obtained(&self, address: Address, origin: &Origin) {
+        let &Origin { maps, location, code } = origin;
+        let source = Source::of(location.map(|at| (at.file, at.line, at.column)));
+        let origin = gangway_private_table::Obtained { maps, source, code: code as u64, find: find_place };
+        (self.0.memory_obtained)(address, &origin);
     }
 
     /// Says that a stream is the runtime's.

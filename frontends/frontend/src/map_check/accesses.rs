@@ -4,6 +4,7 @@ use super::tracker::{Mistake, TRACKER, Tracker};
 use super::uses::User;
 use super::{advice, contents, pages};
 use crate::host_accesses::{self, Access, Consumer};
+use gangway_freshness::Stale;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many accesses of kernels have been told.
@@ -50,6 +51,7 @@ impl Consumer for Accesses {
         match access {
             Access::Free => {
                 pages::release(address, size);
+                note_freed(address, size);
                 TRACKER.try_with(|tracker| tracker.ledger.free(address, size));
             }
             Access::Protect => pages::release(address, size),
@@ -74,6 +76,28 @@ impl Consumer for Accesses {
 /// The runtime's own memory is allocated and freed with the locks held, too.
 fn is_of_interest() -> bool {
     (pages::are_closed() || host_accesses::are_told()) && !pages::are_mine() && !advice::is_mine()
+}
+
+/// Notes that the program gives memory back which is mapped.
+fn note_freed(address: usize, size: usize) {
+    let mapped = TRACKER.try_with(|tracker| {
+        let mut mapped = tracker.ledger.covering(address, size).filter(|(_, pair)| pair.is_present());
+        mapped.next().is_some()
+    });
+    // Whose call it is, is asked without the lock: the answer may load a library.
+    let code = if mapped == Some(true) { host_accesses::library_caller() } else { None };
+    // Without an instruction of the program's it is a stack, of a thread that ends.
+    let Some(code) = code.filter(|code| *code != 0) else { return };
+    TRACKER.try_with(|tracker| {
+        let place = tracker.places.code(code);
+        // The last one counts where several begin in one block: a variable of its own rather than a part.
+        let covering = tracker.ledger.covering(address, size).filter(|(_, pair)| pair.is_present());
+        let Some((key, pair)) = covering.last() else { return };
+        let (key, begin) = (*key, pair.host().max(address));
+        let bytes = (pair.host() + pair.size()).min(address + size) - begin;
+        let stale = Stale { offset: begin - pair.host(), bytes, origin: 0 };
+        tracker.note(Mistake::Frees, key, stale, place);
+    });
 }
 
 /// Tells of what is old of what the system is about to read.

@@ -28,6 +28,38 @@ pub fn read_into(address: usize, bytes: &mut [u8]) -> bool {
     true
 }
 
+const PAGE: usize = 4096;
+
+/// How many bytes of a range the program has memory for, if not for all.
+pub fn ends_before(address: usize, size: usize) -> Option<usize> {
+    ends_where(address, size, |first, pages| {
+        let begin = std::ptr::with_exposed_provenance_mut(first);
+        // SAFETY: this changes nothing; it fails with ENOMEM where nothing is mapped.
+        unsafe { libc::msync(begin, pages * PAGE, libc::MS_ASYNC) == 0 }
+    })
+}
+
+/// The same, with what tells whether there are so many pages from one on.
+fn ends_where(address: usize, size: usize, has: impl Fn(usize, usize) -> bool) -> Option<usize> {
+    let first = address / PAGE * PAGE;
+    let last = address.checked_add(size.checked_sub(1)?)? / PAGE * PAGE;
+    let all = (last - first) / PAGE + 1;
+    if has(first, all) {
+        return None;
+    }
+    // Pages that are there, and a number that is too large.
+    let (mut there, mut missing) = (0, all);
+    while missing - there > 1 {
+        let middle = usize::midpoint(there, missing);
+        if has(first, middle) {
+            there = middle;
+        } else {
+            missing = middle;
+        }
+    }
+    Some((first + there * PAGE).saturating_sub(address))
+}
+
 /// How much is looked at together: it stays in a processor's second cache.
 const PART: usize = 1 << 18;
 
@@ -57,6 +89,18 @@ pub fn of_host(address: usize, size: usize, mut look: impl FnMut(usize, &[u8])) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_ends_somewhere() {
+        let end = 14 * PAGE;
+        let ends = |address, size| ends_where(address, size, |first, pages| first + pages * PAGE <= end);
+        assert_eq!((ends(10 * PAGE, 4 * PAGE), ends(end - 1, 1), ends(end, 0)), (None, None, None));
+        assert_eq!(ends(10 * PAGE + 5, 4 * PAGE), Some(4 * PAGE - 5));
+        assert_eq!((ends(PAGE, 100 * PAGE), ends(end + 7, 1)), (Some(13 * PAGE), Some(0)));
+        let here = [0_u8; 3 * PAGE];
+        assert_eq!((ends_before(here.as_ptr().addr(), here.len()), ends_before(8, usize::MAX)), (None, None));
+        assert_eq!(ends_before(16, 8), Some(0));
+    }
 
     #[test]
     fn what_is_not_there_cannot_be_read() {

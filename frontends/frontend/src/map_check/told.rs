@@ -88,8 +88,30 @@ fn in_words(found: &Found, newer: &Place, place: &Place) -> Finding {
             "copy the host's values to the device before (`target update to`), copy back before the host writes, or do not \
              copy back what the host has (`to`, `release`)",
         ),
+        Mistake::Frees => (
+            format!("the host frees what is mapped: {}", variable(label, host, size)),
+            "",
+            "",
+            "freed by the host",
+            "unmap it before (`target exit data`; OpenACC: `exit data`): what is allocated there next is taken for it, and copies \
+             back overwrite that",
+        ),
+        Mistake::Exceeds => (
+            format!(
+                "more is mapped than the program has: {}, of which memory ends behind byte {}",
+                variable(label, host, size),
+                stale.offset
+            ),
+            "",
+            "",
+            "mapped",
+            "the length of a section counts elements, and not bytes; map no more than has been allocated",
+        ),
     };
-    let sides = vec![side("newer:", newer_what, newer), side(label, then_what, place)];
+    let sides = match mistake {
+        Mistake::Frees | Mistake::Exceeds => vec![side("", then_what, place)],
+        _ => vec![side("newer:", newer_what, newer), side(label, then_what, place)],
+    };
     let kernel = [place, newer].into_iter().find_map(|place| match place {
         Place::Kernel { kernel, .. } => Some(kernel.clone()),
         _ => None,

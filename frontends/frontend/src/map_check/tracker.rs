@@ -15,6 +15,10 @@ pub enum Mistake {
     DeviceReads,
     /// A copy back overwrites what the host has changed.
     Overwrites,
+    /// The host frees what is mapped.
+    Frees,
+    /// More is mapped than there is.
+    Exceeds,
 }
 
 /// What was found, without what has to be allocated for words.
@@ -122,14 +126,25 @@ impl Tracker {
     /// Notes a mistake that shows at a place, unless it has been noted before. Allocates nothing.
     pub fn note(&mut self, mistake: Mistake, key: Key, stale: Stale, place: u32) {
         let Some(pair) = self.ledger.get(key) else { return };
-        let label = self.labels.get(pair.name as usize).copied().unwrap_or_default();
-        let known = Some((mistake, variable(label, pair.host()), place));
+        let of = (pair.host(), pair.size(), pair.name);
+        self.note_of(mistake, of, stale, place);
+    }
+
+    /// The same of what is no pair: where it begins, how long it is, and the number of its description.
+    pub fn note_of(
+        &mut self,
+        mistake: Mistake,
+        (host, size, name): (usize, usize, u32),
+        stale: Stale,
+        place: u32,
+    ) {
+        let label = self.labels.get(name as usize).copied().unwrap_or_default();
+        let known = Some((mistake, variable(label, host), place));
         if self.remembered.contains(&known) || self.count == WAITING {
             return;
         }
         self.remembered[self.next % REMEMBERED] = known;
         self.next += 1;
-        let (host, size) = (pair.host(), pair.size());
         self.waiting[self.count] = Some(Found { mistake, label, host, size, stale, place });
         self.count += 1;
     }

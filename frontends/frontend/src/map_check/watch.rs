@@ -32,8 +32,12 @@ thread_local! {
 impl Observer for Watch {
     fn begin(&self, device: i32, site: &Site, step: &Step<'_>) {
         match *step {
-            Step::ToDevice { host, size, .. } => pages::begin_use(User::Runtime, host, size),
-            Step::FromDevice { host, device: from, size, .. } => {
+            Step::ToDevice { host, size, label, .. } => {
+                pages::begin_use(User::Runtime, host, size);
+                see_whole(site, host, size, label);
+            }
+            Step::FromDevice { host, device: from, size, label } => {
+                see_whole(site, host, size, label);
                 pages::begin_use(User::Runtime, host, size);
                 begin_copy_back(device, site, host, from, size);
             }
@@ -170,6 +174,18 @@ fn room_for(key: Key, size: usize, label: Label) -> bool {
 
 /// Taken while the storage of pairs is read, and while one leaves: its storage is freed behind that.
 pub static READING: Lock<()> = Lock::new(());
+
+/// Tells of a copy from or to memory that ends before the copy does, which is about to end the program.
+fn see_whole(site: &Site, host: usize, size: usize, label: Label) {
+    let Some(there) = contents::ends_before(host, size) else { return };
+    with(|tracker| {
+        let place = tracker.places.add(Place::construct(site));
+        let name = tracker.label_number(label);
+        let of = (host, size, name);
+        tracker.note_of(Mistake::Exceeds, of, Stale { offset: there, bytes: size - there, origin: 0 }, place);
+    });
+    told::tell_waiting();
+}
 
 fn unmap(device: i32, host: usize) {
     advice::over((host, device), false);

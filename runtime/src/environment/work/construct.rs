@@ -200,6 +200,9 @@ impl Construct {
         label: Label,
     ) {
         self.opened.notice(begin, size, change, label, self.stream);
+        if let RangeChange::Mapped(storage) = change {
+            self.opened.obtained(storage, true, &self.site);
+        }
     }
 
     /// Tells the device that the copy which has just been put into a stream reads or writes memory of the program, if

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gangway_engine::{AccessKind, Facts, HostAccess, Origin, Transfer};
 use gangway_private_table::{
-    Accessed, Address, FindPlace, Handle, HostCopy, KernelFault, NUMBER, Place, ReceiveAccess, ReceiveFault,
-    ReceivePlace, Source, Table, Text, access, task,
+    Accessed, Address, FindPlace, Handle, HostCopy, KernelFault, NUMBER, Obtained, Place, ReceiveAccess,
+    ReceiveFault, ReceivePlace, Source, Table, Text, access, task,
 };
 use gangway_streams::Task;
 
@@ -49,6 +49,7 @@ static TABLE: Table = Table {
     host_freed,
     host_copied,
     task: task_does,
+    memory_obtained,
 };
 
 extern "C" fn checks_memory(device: gangway_private_table::Device) -> bool {
@@ -121,22 +122,7 @@ extern "C" fn looks_for_races() -> bool {
 extern "C" fn hear_host(pages: *const AtomicU64, words: usize, find: FindPlace) -> bool {
     // SAFETY: the runtime's table of so many words, which it keeps.
     let pages = unsafe { std::slice::from_raw_parts(pages, words) };
-    extern "C" fn receive(found: *mut c_void, place: &Place<'_>) {
-        let source =
-            place.source.copy().map(|(file, line, column)| gangway_findings::Source { file, line, column });
-        // SAFETY: what is passed below.
-        unsafe {
-            *found.cast::<(String, Option<gangway_findings::Source>)>() = (place.function.copy(), source)
-        };
-    }
-    host::hear(
-        pages,
-        Box::new(move |code| {
-            let mut found = (String::new(), None);
-            find(code, receive, (&raw mut found).cast());
-            found
-        }),
-    )
+    host::hear(pages, find)
 }
 
 extern "C" fn host_accessed(address: u64, size: u64, code: u64, write: bool) {
@@ -177,10 +163,19 @@ extern "C" fn task_does(event: u32, value: u64) -> u64 {
         task::SPREADS => gangway_streams::task_spreads(true),
         task::GATHERS => gangway_streams::task_spreads(false),
         task::WAITS => return gangway_streams::wait_for_task(value != 0).into(),
+        task::SERVES => gangway_streams::serve_kernels(),
         task::IS_FOR_DEVICE => return gangway_streams::is_task_for_device().into(),
         _ => {}
     }
     0
+}
+
+extern "C" fn memory_obtained(address: Address, obtained: &Obtained<'_>) {
+    let &Obtained { maps, ref source, code, find } = obtained;
+    if !Device::all().first().is_some_and(Device::checks) {
+        return;
+    }
+    leaks::obtained(address, leaks::Origin { maps, source: source.copy().map(Into::into), code, find });
 }
 
 extern "C" fn runtimes_memory(address: Address) {

@@ -4,32 +4,45 @@
 //! has a table of those that are to be heard of, and they are marked there.
 
 use std::cell::RefCell;
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gangway_engine::{HostAccess, Past};
 use gangway_findings::Source;
+use gangway_private_table::{FindPlace, Place};
 use gangway_streams::{Clock, Moment, Task};
 
 use super::Device;
 
 const PAGE: u64 = 4096;
 
-/// Finds the function and the line of an instruction.
-pub type FindCode = Box<dyn Fn(u64) -> (String, Option<Source>) + Send + Sync>;
+/// The function and the line of an instruction of the program's.
+pub fn place(find: FindPlace, code: u64) -> (String, Option<Source>) {
+    extern "C" fn receive(found: *mut c_void, place: &Place<'_>) {
+        // SAFETY: what is passed below.
+        unsafe {
+            *found.cast::<(String, Option<Source>)>() =
+                (place.function.copy(), place.source.copy().map(Source::from));
+        }
+    }
+    let mut found = (String::new(), None);
+    find(code, receive, (&raw mut found).cast());
+    found
+}
 
 /// Whom the program's accesses come from.
 struct Heard {
     /// A bit for each page, by the low bits of its number.
     pages: &'static [AtomicU64],
-    code: FindCode,
+    code: FindPlace,
 }
 
 static HEARD: OnceLock<Heard> = OnceLock::new();
 
 /// The program tells its accesses to marked pages from now on. Answers whether they are wanted.
-pub fn hear(pages: &'static [AtomicU64], code: FindCode) -> bool {
+pub fn hear(pages: &'static [AtomicU64], code: FindPlace) -> bool {
     if !Device::looks_for_races() || HEARD.set(Heard { pages, code }).is_err() {
         return false;
     }
@@ -52,7 +65,7 @@ pub fn watch(address: u64, size: u64) {
 
 /// The function and the line of an instruction of the program's.
 pub fn find_code(code: u64) -> (String, Option<Source>) {
-    HEARD.get().map(|heard| (heard.code)(code)).unwrap_or_default()
+    HEARD.get().map(|heard| place(heard.code, code)).unwrap_or_default()
 }
 
 /// The program is about to access memory.

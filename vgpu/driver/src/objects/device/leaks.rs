@@ -1,13 +1,17 @@
 //! Memory that a program has not freed. Check mode (`GANGWAY_VGPU_CHECK=memory`) tells of it
 //! when its context is destroyed and when the process ends.
 
-use std::collections::BTreeSet;
-use std::io::Write;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use gangway_device_memory::{Allocation, Space};
+use gangway_findings::{Finding, Side, Source};
+use gangway_private_table::FindPlace;
 
+use super::{host, names};
+use crate::objects::process::report::{self, report};
 use crate::objects::process::state;
 
 /// Has what is left at the end of the process told.
@@ -68,11 +72,138 @@ fn left_at_exit(space: &Space) -> Vec<Allocation> {
     left
 }
 
-/// Tells of allocations that can no longer be freed.
+/// What of the program has had memory allocated, as the runtime tells it.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// A construct maps a variable there; otherwise a routine has allocated it.
+    pub maps: bool,
+    /// The construct.
+    pub source: Option<Source>,
+    /// An address in the instruction that called the runtime, 0 if it is not known, and what tells its place.
+    pub code: u64,
+    pub find: FindPlace,
+}
+
+/// By where the allocations begin.
+static ORIGINS: Mutex<BTreeMap<u64, Origin>> = Mutex::new(BTreeMap::new());
+
+fn origins<R>(work: impl FnOnce(&mut BTreeMap<u64, Origin>) -> R) -> R {
+    work(&mut ORIGINS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What is at an address has been allocated for the program.
+pub fn obtained(address: u64, origin: Origin) {
+    if let Ok(space) = Space::get()
+        && let Some(allocation) = space.find(address)
+    {
+        origins(|origins| origins.insert(allocation.address, origin));
+    }
+}
+
+/// Memory is given back.
+pub fn forget(address: u64) {
+    origins(|origins| origins.remove(&address));
+}
+
+/// Memory that differs from others in nothing that one could tell: bytes, who has allocated it, a variable, and where.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    size: u64,
+    device: u32,
+    by: String,
+    variable: Option<String>,
+    file: String,
+    line: u32,
+    column: u32,
+    maps: bool,
+}
+
+/// How many findings there are at most, of the largest.
+const MOST: usize = 20;
+
+/// Tells of allocations that can no longer be freed: each kind once, what wastes most first.
 pub fn tell(space: &Space, mut left: Vec<Allocation>) {
     leave_out_kept(&mut left);
-    if let Some(report) = space.leak_report(&left) {
-        // The end of a process is no place to fail in.
-        let _ = std::io::stderr().write_all(format!("gangway: {report}").as_bytes());
+    let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
+    for leak in &left {
+        for block in space.leaked_blocks(leak) {
+            *kinds.entry(kind(leak, block.address, block.size)).or_default() += 1;
+        }
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(kind, count)| Reverse(kind.size * count));
+    // The end of a process is no place to fail in: a line that cannot be printed is left out.
+    for (kind, count) in kinds.iter().take(MOST) {
+        gangway_findings::tell(&finding(kind, *count), report::line);
+    }
+    if kinds.len() > MOST {
+        let more: u64 = kinds[MOST..].iter().map(|(_, count)| count).sum();
+        report!("memory: {more} smaller allocations were never freed either");
+    }
+}
+
+fn kind(leak: &Allocation, address: u64, size: u64) -> Kind {
+    let origin = origins(|origins| origins.get(&leak.address).cloned());
+    let maps = origin.as_ref().is_some_and(|origin| origin.maps);
+    let place = origin.and_then(|Origin { source, code, find, .. }| {
+        source.or_else(|| (code != 0).then(|| host::place(find, code).1).flatten())
+    });
+    let Source { file, line, column } = place.unwrap_or(Source { file: String::new(), line: 0, column: 0 });
+    let variable = maps.then(|| names::find(address)).flatten();
+    Kind { size, device: leak.device, by: leak.origin().to_owned(), variable, file, line, column, maps }
+}
+
+fn finding(kind: &Kind, count: u64) -> Finding {
+    let &Kind { size, device, ref by, ref variable, ref file, line, column, maps } = kind;
+    let what = match variable {
+        Some(variable) => variable.clone(),
+        None => format!("{size} bytes"),
+    };
+    let times = if count == 1 { String::new() } else { format!(", {count} times") };
+    let (message, what, help) = if maps {
+        let help = "help: unmap it where it is no longer needed: `target exit data` (OpenACC: `exit data`)";
+        (format!("nothing has unmapped {what} from device {device}{times}"), "mapped", help)
+    } else {
+        let help =
+            "help: free it where it is no longer needed, with the routine that belongs to its allocation";
+        (format!("nothing has freed {what} of device {device}, allocated by {by}{times}"), "allocated", help)
+    };
+    let source = (!file.is_empty()).then(|| Source { file: file.clone(), line, column });
+    // Where no line is known, the routine is what a line that suppresses it is about.
+    let function = if source.is_none() { by.clone() } else { String::new() };
+    let side = Side { what: what.to_owned(), function, source, ..Side::default() };
+    let notes = vec![help.to_owned()];
+    Finding { check: "memory".to_owned(), message, sides: vec![side], notes, count, ..Finding::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(variable: Option<&str>, file: &str) -> Kind {
+        Kind {
+            size: 400,
+            device: 1,
+            by: "cuMemAlloc".to_owned(),
+            variable: variable.map(str::to_owned),
+            file: file.to_owned(),
+            line: 7,
+            column: 0,
+            maps: variable.is_some(),
+        }
+    }
+
+    #[test]
+    fn a_leak_names_the_variable_or_the_routine() {
+        let mapped = finding(&kind(Some("`a[0:n]` of 400 bytes"), "x/a.c"), 1);
+        assert_eq!(mapped.message, "nothing has unmapped `a[0:n]` of 400 bytes from device 1");
+        assert!(mapped.to_string().contains("\n  mapped at x/a.c:7\n"), "{mapped}");
+        assert_eq!(mapped.suppression(), "memory:a.c:7");
+        let allocated = finding(&kind(None, ""), 3);
+        let told = "nothing has freed 400 bytes of device 1, allocated by cuMemAlloc, 3 times";
+        assert_eq!(
+            (allocated.message.as_str(), allocated.suppression().as_str()),
+            (told, "memory:cuMemAlloc")
+        );
     }
 }

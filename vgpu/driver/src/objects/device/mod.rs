@@ -54,7 +54,7 @@ impl Device {
             if config.check.race {
                 gangway_streams::watch();
             }
-            if config.check.race || config.check.sync || config.check.init {
+            if config.check.race || config.check.sync || config.check.init || config.check.memory {
                 findings::watch();
             }
             if config.check.memory {
@@ -146,7 +146,7 @@ impl Device {
     /// Whether accesses are told by the variables that they are of.
     #[must_use]
     pub fn tells_names(&self) -> bool {
-        self.config.check.race || self.config.check.init
+        self.config.check.race || self.config.check.init || self.config.check.memory
     }
 
     /// Whether kernels' accesses are checked to the byte, for whatever: each variable is to have memory of its own, and

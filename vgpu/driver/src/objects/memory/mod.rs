@@ -112,6 +112,7 @@ pub fn obtain(request: &Request<'_>) -> Result<u64> {
 pub fn give_back(address: u64) -> Result {
     let space = space()?;
     names::forget(address, 1);
+    leaks::forget(address);
     let freed = if gangway_trace::enabled() { space.find(address) } else { None };
     let span = freed.as_ref().map(|freed| {
         let name = freed.name.unwrap_or("");

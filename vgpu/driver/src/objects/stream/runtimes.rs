@@ -15,6 +15,8 @@ static STREAMS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 const ASKED_FOR: u8 = 1;
 /// What somebody looks at who watches.
 const LOOKS: u8 = 2;
+/// What makes a device ready for all who use it.
+const PREPARES: u8 = 3;
 
 thread_local! {
     static COPIES: Cell<u8> = const { Cell::new(0) };
@@ -28,6 +30,7 @@ pub fn add(stream: &Stream) {
 /// Whose affair it is what the calling thread copies and waits for from now on; whose it was.
 pub fn copies_are(copies: u8) -> u8 {
     gangway_streams::watch_unseen(copies == LOOKS);
+    gangway_streams::prepare(copies == PREPARES);
     COPIES.replace(copies)
 }
 
