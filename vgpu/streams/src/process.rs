@@ -3,7 +3,7 @@
 use crate::error::Error;
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -90,13 +90,24 @@ pub fn running() -> Option<Running> {
     RUNNING.get()
 }
 
+/// How many operations run.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether some operation of any stream runs.
+#[must_use]
+pub fn is_any_running() -> bool {
+    COUNT.load(Ordering::Relaxed) != 0
+}
+
 pub(crate) fn as_operation_of<T>(stream: Running, call: impl FnOnce() -> T) -> T {
     struct Leave(Option<Running>);
     impl Drop for Leave {
         fn drop(&mut self) {
+            COUNT.fetch_sub(1, Ordering::Relaxed);
             RUNNING.set(self.0);
         }
     }
+    COUNT.fetch_add(1, Ordering::Relaxed);
     let _leave = Leave(RUNNING.replace(Some(stream)));
     call()
 }

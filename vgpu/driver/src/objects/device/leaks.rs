@@ -23,7 +23,11 @@ pub fn watch() {
             && !state::has_failed()
             && let Ok(space) = Space::get()
         {
-            tell(space, left_at_exit(space));
+            let left = left_at_exit(space);
+            // What ends in the middle of its work has had no time to free anything.
+            if !gangway_streams::is_any_running() {
+                tell(space, left);
+            }
         }
     }
     // SAFETY: a function without parameters that may run at any exit.
