@@ -13,7 +13,7 @@ fn translated(file: &Path, then: impl FnOnce(Option<Result>) -> String) -> Strin
     let is_cxx = file.extension().is_some_and(|extension| extension == "cpp");
     let language = if is_cxx { "c++" } else { "c" };
     let name = file.to_str().expect("names are text");
-    let arguments = ["clang-22", "-x", language, name];
+    let arguments = ["clang-22", "-Wall", "-x", language, name];
     let request = Request {
         arguments: arguments.map(|argument| argument.as_bytes().to_vec()).to_vec(),
         file,
@@ -79,7 +79,13 @@ fn gangs_that_share_nothing_do_not_wait_between_iterations() {
 #[test]
 fn variables_stand_for_types_in_settings() {
     let text = translated(Path::new("tests/openacc/settings.c"), |result| {
-        String::from_utf8(result.expect("it has directives").file.text).expect("text")
+        let result = result.expect("it has directives");
+        // Of those that only a directive uses nothing is said, of others it is.
+        let warnings: Vec<_> =
+            result.warnings.lines().filter_map(|line| line.split_once("warning: ")).collect();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert_eq!(warnings[0].1, "unused variable 'nobodys'");
+        String::from_utf8(result.file.text).expect("text")
     });
     for call in [
         "__gangway_acc_init((int)(device_type));",

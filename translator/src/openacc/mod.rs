@@ -110,13 +110,13 @@ pub fn translate(
     }
     let mut unit = parse(&source)?;
     if let Some(plain) = source.plain.take()
-        && errors(&unit).is_some()
+        && errors(&unit, &source).is_some()
     {
         // A directive that was added may stand where clang wants none; the user's own errors stay.
         source = Source::of(plain)?;
         unit = parse(&source)?;
     }
-    if let Some(errors) = errors(&unit) {
+    if let Some(errors) = errors(&unit, &source) {
         return Err(Error::Clang(errors));
     }
     numbers::spell(&mut source.directives, &unit);
@@ -126,24 +126,31 @@ pub fn translate(
     let notes = writer.notes.into_notes(&source);
     let text = format!("{HEADER}# 1 \"{}\"\n{text}", display(request.file));
     let file = Translated { file: request.file.to_owned(), text: text.into_bytes() };
-    Ok(Some(Result { file, notes, warnings: warnings(&unit) }))
+    Ok(Some(Result { file, notes, warnings: warnings(&unit, &source) }))
 }
 
 /// What clang-22 says of private arrays without constant bounds: that they become pointers, which is not so here.
 const DECAYS: &str = "initialization will happen after decay";
 
 /// What is wrong with the source. clang-22 does not reduce complex numbers, which OpenACC does (section 2.5.15).
-fn errors(unit: &Unit) -> Option<String> {
+fn errors(unit: &Unit, source: &Source) -> Option<String> {
     unit.errors_but(|line| {
         let is_complex = line.contains("invalid type '_Complex ") && line.contains("OpenACC 'reduction'");
-        is_complex || line.contains(DECAYS)
+        is_complex || line.contains(DECAYS) || is_used(line, source)
     })
 }
 
 /// What clang warns of.
-fn warnings(unit: &Unit) -> String {
+fn warnings(unit: &Unit, source: &Source) -> String {
     let all = unit.warnings();
-    all.split_inclusive('\n').filter(|line| !line.contains(DECAYS)).collect()
+    all.split_inclusive('\n').filter(|line| !line.contains(DECAYS) && !is_used(line, source)).collect()
+}
+
+/// Whether clang says of a variable that nothing uses it, which a directive does where clang is not shown it.
+fn is_used(line: &str, source: &Source) -> bool {
+    let mut variables = source.directives.iter().filter_map(Directive::type_variable);
+    let says_so = line.contains("unused ") || line.contains("set but not used");
+    says_so && variables.any(|variable| line.contains(&format!("'{}'", variable.text)))
 }
 
 /// The arguments for a file that is preprocessed already: macros of the user's would change it again.

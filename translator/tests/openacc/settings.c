@@ -4,5 +4,7 @@ int settings(int device_type, int t) {
 #pragma acc set device_type(t) device_num(0)
 #pragma acc shutdown device_type(device_type) if(t)
 #pragma acc set device_type(host)
+  int only_here = t, nobodys;
+#pragma acc init device_type(only_here)
   return t;
 }
