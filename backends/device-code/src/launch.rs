@@ -18,6 +18,13 @@ pub struct DeviceLimits {
     pub threads_at_once: u32,
 }
 
+#[cfg(test)]
+impl DeviceLimits {
+    /// A card, as tests of geometries have it.
+    pub const CARD: Self =
+        Self { warp: 32, threads: 1024, teams: i32::MAX as u32, multiprocessors: 132, threads_at_once: 128 };
+}
+
 /// What the environment says about launches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wishes {

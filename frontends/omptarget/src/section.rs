@@ -384,7 +384,6 @@ mod tests {
         assert_eq!(damage(&[[0, 1 << 58, 16], [0, 1, 8]]), None);
     }
 
-    /// What `of` makes of an item that has `count` of many dimensions, the first two good.
     /// The section `a[offset:count:stride]` of 4-byte elements, with what clang 22 passes if its length is not constant.
     fn with_bytes(size: usize, dimensions: [[u64; 3]; 2]) -> Option<Vec<(usize, usize)>> {
         let mut all = vec![Dimension { offset: 0, count: 0, stride: 0 }; 32];
@@ -417,6 +416,7 @@ mod tests {
         assert_eq!(with_bytes(64, [[0, 2, 64], [0, 8, 4]]), None);
     }
 
+    /// What `of` makes of an item that has `count` of many dimensions, the first two good.
     fn damage_of(base: usize, count: i64) -> Option<String> {
         let mut dimensions =
             vec![Dimension { offset: 0x7ffd_0000_1000, count: 3, stride: 0x7ffd_0000_2000 }; 4096];

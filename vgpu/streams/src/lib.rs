@@ -85,5 +85,7 @@ pub use known::{
     running_after, serve_kernels, task_depends, task_made, task_spreads, tasks_met, wait_for_task, watch,
     watch_unseen,
 };
-pub use process::{Running, forked, in_host_function, is_any_running, observe, running, take_waited};
+pub use process::{
+    Running, count_running, forked, in_host_function, is_any_running, observe, running, take_waited,
+};
 pub use stream::{Blocking, Stream};

@@ -90,25 +90,36 @@ pub fn running() -> Option<Running> {
     RUNNING.get()
 }
 
-/// How many operations run.
+/// Whether somebody wants to know whether operations run, and how many do.
+static COUNTED: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether some operation of any stream runs.
+/// Has operations counted that begin to run from now on. Without it launches pay nothing.
+pub fn count_running() {
+    COUNTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether some operation of any stream runs, of those that are [counted](count_running).
 #[must_use]
 pub fn is_any_running() -> bool {
     COUNT.load(Ordering::Relaxed) != 0
 }
 
 pub(crate) fn as_operation_of<T>(stream: Running, call: impl FnOnce() -> T) -> T {
-    struct Leave(Option<Running>);
+    struct Leave(Option<Running>, bool);
     impl Drop for Leave {
         fn drop(&mut self) {
-            COUNT.fetch_sub(1, Ordering::Relaxed);
+            if self.1 {
+                COUNT.fetch_sub(1, Ordering::Relaxed);
+            }
             RUNNING.set(self.0);
         }
     }
-    COUNT.fetch_add(1, Ordering::Relaxed);
-    let _leave = Leave(RUNNING.replace(Some(stream)));
+    let counted = COUNTED.load(Ordering::Relaxed);
+    if counted {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+    }
+    let _leave = Leave(RUNNING.replace(Some(stream)), counted);
     call()
 }
 

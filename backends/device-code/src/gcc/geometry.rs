@@ -57,13 +57,7 @@ impl WarpBounds {
 mod tests {
     use super::*;
 
-    const DEVICE: DeviceLimits = DeviceLimits {
-        warp: 32,
-        threads: 1024,
-        teams: i32::MAX as u32,
-        multiprocessors: 132,
-        threads_at_once: 128,
-    };
+    const DEVICE: DeviceLimits = DeviceLimits::CARD;
 
     fn shape(function_threads: u32, teams: u32, threads: u32, wishes: &Wishes) -> (u32, u32) {
         let asked = Asked { teams: [teams, 1, 1], threads: [threads, 1, 1], trip_count: 0 };

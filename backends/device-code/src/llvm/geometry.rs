@@ -202,13 +202,7 @@ mod tests {
     use super::*;
     use std::num::NonZeroU32;
 
-    const DEVICE: DeviceLimits = DeviceLimits {
-        warp: 32,
-        threads: 1024,
-        teams: i32::MAX as u32,
-        multiprocessors: 132,
-        threads_at_once: 128,
-    };
+    const DEVICE: DeviceLimits = DeviceLimits::CARD;
     /// Sixteen teams of 128 threads on each of 132 multiprocessors.
     const AT_ONCE: u32 = 2112;
     const WAVES: u32 = 2 * AT_ONCE;

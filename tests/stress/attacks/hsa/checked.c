@@ -116,14 +116,9 @@ static void *work(void *number) {
 }
 
 int main(int argc, char **argv) {
-    stress_start(argc, argv);
-    start();
-    code[0] = load(gpu);
+    begins(argc, argv);
     shared = queue_of(notice, 64);
     in_threads(work);
     OK(hsa_queue_destroy(shared));
-    OK(hsa_executable_destroy(code[0]));
-    OK(hsa_shut_down());
-    stress_report();
-    return 0;
+    return ends();
 }

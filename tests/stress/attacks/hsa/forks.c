@@ -40,10 +40,8 @@ static int refused(Sound *parents, Random *random) {
 
 int main(int argc, char **argv) {
     pthread_t threads[THREADS];
-    stress_start(argc, argv);
+    begins(argc, argv);
     Random random = random_of(THREADS);
-    start();
-    code[0] = load(gpu);
     Sound own = sound(code[0]);
     for (size_t i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, work, (void *)i) == 0);
     while (!stress_over()) {
@@ -63,8 +61,5 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < THREADS; i++) CHECK(pthread_join(threads[i], NULL) == 0);
     put_away(&own);
-    OK(hsa_executable_destroy(code[0]));
-    OK(hsa_shut_down());
-    stress_report();
-    return 0;
+    return ends();
 }

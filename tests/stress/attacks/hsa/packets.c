@@ -128,12 +128,7 @@ static void *work(void *number) {
 }
 
 int main(int argc, char **argv) {
-    stress_start(argc, argv);
-    start();
-    code[0] = load(gpu);
+    begins(argc, argv);
     in_threads(work);
-    OK(hsa_executable_destroy(code[0]));
-    OK(hsa_shut_down());
-    stress_report();
-    return 0;
+    return ends();
 }

@@ -68,6 +68,21 @@ static inline void put_away(Sound *sound) {
     OK(hsa_signal_destroy(sound->end));
 }
 
+// The beginning of an attack, with the kernels' code loaded.
+static inline void begins(int argc, char **argv) {
+    stress_start(argc, argv);
+    start();
+    code[0] = load(gpu);
+}
+
+// Its end.
+static inline int ends(void) {
+    OK(hsa_executable_destroy(code[0]));
+    OK(hsa_shut_down());
+    stress_report();
+    return 0;
+}
+
 // Runs `work` in eight threads, with their numbers.
 static inline void in_threads(void *(*work)(void *)) {
     pthread_t threads[THREADS];

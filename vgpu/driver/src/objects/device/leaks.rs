@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ pub fn watch() {
     ONCE.call_once(|| unsafe {
         libc::atexit(at_exit);
     });
+    gangway_streams::count_running();
 }
 
 /// Allocations that Gangway's runtime has for itself until the end of the process, by their numbers.
@@ -88,10 +90,15 @@ pub struct Origin {
     pub find: FindPlace,
 }
 
-/// By where the allocations begin.
-static ORIGINS: Mutex<BTreeMap<u64, Origin>> = Mutex::new(BTreeMap::new());
+/// By where the allocations begin, with their numbers: not all that goes is given back one by one.
+type Origins = BTreeMap<u64, (u64, Origin)>;
 
-fn origins<R>(work: impl FnOnce(&mut BTreeMap<u64, Origin>) -> R) -> R {
+static ORIGINS: Mutex<Origins> = Mutex::new(Origins::new());
+
+/// Whether anything has been told. Where leaks are not looked for, freeing takes no lock for them.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+fn origins<R>(work: impl FnOnce(&mut Origins) -> R) -> R {
     work(&mut ORIGINS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -100,13 +107,16 @@ pub fn obtained(address: u64, origin: Origin) {
     if let Ok(space) = Space::get()
         && let Some(allocation) = space.find(address)
     {
-        origins(|origins| origins.insert(allocation.address, origin));
+        ANY.store(true, Ordering::Relaxed);
+        origins(|origins| origins.insert(allocation.address, (allocation.id, origin)));
     }
 }
 
 /// Memory is given back.
 pub fn forget(address: u64) {
-    origins(|origins| origins.remove(&address));
+    if ANY.load(Ordering::Relaxed) {
+        origins(|origins| origins.remove(&address));
+    }
 }
 
 /// Memory that differs from others in nothing that one could tell: bytes, who has allocated it, a variable, and where.
@@ -148,6 +158,7 @@ pub fn tell(space: &Space, mut left: Vec<Allocation>) {
 
 fn kind(leak: &Allocation, address: u64, size: u64) -> Kind {
     let origin = origins(|origins| origins.get(&leak.address).cloned());
+    let origin = origin.and_then(|(id, origin)| (id == leak.id).then_some(origin));
     let maps = origin.as_ref().is_some_and(|origin| origin.maps);
     let place = origin.and_then(|Origin { source, code, find, .. }| {
         source.or_else(|| (code != 0).then(|| host::place(find, code).1).flatten())
