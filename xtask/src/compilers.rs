@@ -8,11 +8,12 @@ use crate::{Result, tree};
 /// The compilers under names that build systems can call.
 const COMPILERS: [&str; 3] = ["gangway-cc", "gangway-c++", "gangway-fc"];
 
-/// What clang and flang take for tools of their own and of a CUDA toolkit, as links in folders below
+/// What clang and flang take for tools of their own, of the system and of a CUDA toolkit, as links in folders below
 /// `lib/gangway`, and what they lead to.
-const STAND_INS: [(&str, &str, &[&str]); 2] = [
+const STAND_INS: [(&str, &str, &[&str]); 3] = [
     ("cuda/bin", "stand-in", &["ptxas", "nvlink"]),
     ("flang/bin", "../../cuda/bin/stand-in", &["flang", "llvm-offload-binary"]),
+    ("cpu/bin", "../../cuda/bin/stand-in", &["ld"]),
 ];
 
 /// The folders of this tree whose files are installed as they are, and where.

@@ -268,6 +268,7 @@ pub enum Tool {
     Clang,
     Flang,
     LlvmOffloadBinary,
+    Ld,
 }
 
 /// What the compilers' subcommands understand themselves.

@@ -151,6 +151,12 @@ impl Flags {
         self.device_linker(GPU_TRIPLE, joined("-L", toolkit.device_runtime()));
     }
 
+    /// Links code for CPU devices without the runtime of a sanitizer that the host's code is linked with.
+    pub fn without_sanitizers(&mut self, toolkit: &Toolkit) {
+        let option = format!("--device-compiler={CPU_TRIPLE}=--ld-path=");
+        self.linker(&[joined(&option, toolkit.linker_without_runtimes())]);
+    }
+
     /// Output of device code goes through the library of Fortran's that the program is linked with, so
     /// both write to the same units. It is static: the program exports its functions, the runtime looks
     /// them up, and images for CPUs prefer them to their own. What GPU code writes is flushed.
@@ -195,11 +201,14 @@ impl Flags {
     }
 }
 
-/// Has GPU code get source lines, and no more, whatever the user's options before have asked for.
-pub fn describe_lines_only(rest: &mut Vec<OsString>) {
-    let for_gpus = format!("-Xopenmp-target={GPU_TRIPLE}").into();
-    let words = marked(Language::C, vec![for_gpus, "-gline-tables-only".into()]);
-    // Behind this word only files come.
+/// Has code for the GPUs of a triple get source lines, and no more, whatever the user's options before have asked for.
+pub fn describe_lines_only(rest: &mut Vec<OsString>, triple: &str) {
+    let for_gpus = format!("-Xopenmp-target={triple}").into();
+    add_behind(rest, marked(Language::C, vec![for_gpus, "-gline-tables-only".into()]));
+}
+
+/// Words behind the user's, but before the files that follow `--`.
+fn add_behind(rest: &mut Vec<OsString>, words: Vec<OsString>) {
     let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
     rest.splice(end..end, words);
 }

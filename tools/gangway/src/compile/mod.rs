@@ -32,7 +32,7 @@ use crate::faults::{Fault, RELEASE};
 pub use compiler::{Compiler, KNOWN};
 use flags::Flags;
 use request::{Part, Request};
-use target::Target;
+use target::{AMD_TRIPLE, GPU_TRIPLE, Target};
 use toolkit::Toolkit;
 pub use toolkit::linked_by_flang;
 
@@ -100,6 +100,10 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         eprintln!(
             "gangway: note: --check: flang cannot have accesses told; `map` sees the host's by pages, and `race` does not"
         );
+    } else if request.tells_accesses && request.sanitized {
+        let text = "--check= and -fsanitize= do not go together: a sanitizer's runtime has functions of the names that \
+                    accesses are told with; compile once for each";
+        return Err(Failure::new(FAILURE, text));
     } else if request.tells_accesses {
         request.rest.splice(0..0, TELLS_ACCESSES.map(OsString::from));
     }
@@ -140,8 +144,11 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                 }
                 let hides = Fault::DebugVariables.is_in(Some(compiler.release));
                 if language != Language::Fortran && hides && request.describes_gpu_variables() {
-                    flags::describe_lines_only(&mut request.rest);
+                    flags::describe_lines_only(&mut request.rest, GPU_TRIPLE);
                 }
+            }
+            if target.amd() && request.describes_optimised_variables() {
+                flags::describe_lines_only(&mut request.rest, AMD_TRIPLE);
             }
             if language == Language::Fortran && target.gpu() {
                 // flang has no option for these; it looks for ptxas in PATH, and for its own
@@ -161,7 +168,13 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                     command.env(FLANG_TOOLS, &compiler.tools);
                 }
             }
-            Some(Flags::new(language, &target, &toolkit, compiler.release, compiler.links_gpu_code()))
+            let links_gpu_code = compiler.links_gpu_code();
+            let mut flags = Flags::new(language, &target, &toolkit, compiler.release, links_gpu_code);
+            // LLD has been chosen for bitcode, and takes the runtime into a library.
+            if request.sanitized && !target.links_bitcode_for_cpu() {
+                flags.without_sanitizers(&toolkit);
+            }
+            Some(flags)
         }
         None => None,
     };

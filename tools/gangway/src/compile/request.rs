@@ -33,6 +33,8 @@ pub struct Request {
     /// And of one kind for devices.
     device_debug: bool,
     optimised: bool,
+    /// The host's code is linked with a sanitizer's runtime.
+    pub sanitized: bool,
     /// Only the device's side is wanted, in the form that `-S` or `-emit-llvm` name.
     pub device_only: bool,
     /// `--offload-arch=` names the CPU.
@@ -122,6 +124,14 @@ fn is_debug(option: &str) -> bool {
     })
 }
 
+/// Options of sanitizers and coverage. What they add calls functions of the program's, and no image for a device has them.
+fn is_instrument(option: &str) -> bool {
+    matches!(option, "--coverage" | "-coverage" | "-fprofile-arcs" | "-ftest-coverage")
+        || option.starts_with(SANITIZERS)
+}
+
+const SANITIZERS: &str = "-fsanitize=";
+
 /// What programs are compiled for, to be run under such checks: those that go by what the host accesses need it.
 pub const CHECK: &str = "--check=";
 
@@ -134,6 +144,7 @@ impl Request {
         let mut architectures = Vec::new();
         let mut no_lto = false;
         let mut taken = vec![false; words.len()];
+        let mut hosts = vec![false; words.len()];
         let mut at = 0;
         while let Some(Word { text, .. }) = words.get(at) {
             let here = at;
@@ -177,6 +188,7 @@ impl Request {
                     at += 1;
                 }
                 _ => {
+                    hosts[here] = is_instrument(option);
                     taken[here] = request.valued(option, text, &mut architectures);
                     continue;
                 }
@@ -211,7 +223,11 @@ impl Request {
                  runtime as LLVM bitcode; leave the option out",
             ));
         }
-        request.rest = remaining(arguments, &words, &taken);
+        if !request.offloads() {
+            hosts.fill(false);
+        }
+        request.sanitized = words.iter().any(|word| word.text.as_bytes().starts_with(SANITIZERS.as_bytes()));
+        request.rest = remaining(arguments, &words, &taken, &hosts);
         request.words = words.into_iter().map(|word| word.text).collect();
         Ok(request)
     }
@@ -222,6 +238,13 @@ impl Request {
     /// host passes it. Optimised code has no such descriptions.
     pub fn describes_gpu_variables(&self) -> bool {
         self.debug && !self.optimised && !self.device_debug
+    }
+
+    /// Whether clang is to describe the variables of optimised code for AMD's GPUs. It says of a region then that what
+    /// is mapped is reached by the variables' names alone (`noalias`): what other names, the program's functions or
+    /// other regions store meanwhile, the code does not see.
+    pub fn describes_optimised_variables(&self) -> bool {
+        self.debug && self.optimised && !self.device_debug
     }
 
     /// An option with `=` in it. Tells whether it is for Gangway only.
@@ -317,18 +340,20 @@ fn meant(architecture: &str) -> Option<String> {
     (matches!(family, "" | "sm" | "cc" | "compute") && is_new_enough(&name)).then_some(name)
 }
 
-/// The arguments without what was taken out of them. A response file stays one, as long as
-/// nothing has been taken out of it: it may be longer than a command line can be.
-fn remaining(arguments: &[OsString], words: &[Word], taken: &[bool]) -> Vec<OsString> {
+/// The arguments without what was taken out of them, and with what is for the host alone marked so. A response file
+/// stays one, as long as nothing in it changes: it may be longer than a command line can be.
+fn remaining(arguments: &[OsString], words: &[Word], taken: &[bool], hosts: &[bool]) -> Vec<OsString> {
     let mut rest = Vec::new();
     let mut at = 0;
     for (origin, argument) in arguments.iter().enumerate() {
         let count = words[at..].iter().take_while(|word| word.origin == origin).count();
         let range = at..at + count;
         at += count;
-        if taken[range.clone()].contains(&true) {
-            let kept = range.filter(|&word| !taken[word]);
-            rest.extend(kept.map(|word| words[word].text.clone()));
+        if taken[range.clone()].contains(&true) || hosts[range.clone()].contains(&true) {
+            for word in range.filter(|&word| !taken[word]) {
+                rest.extend(hosts[word].then(|| "-Xarch_host".into()));
+                rest.push(words[word].text.clone());
+            }
         } else {
             rest.push(argument.clone());
         }
@@ -431,6 +456,26 @@ mod tests {
         assert!(read(&["-fno-openmp", "-fopenmp=libomp"]).openmp);
         assert!(!read(&["-fopenmp=libgomp"]).openmp);
         assert!(!read(&["-c", "a.c"]).links);
+    }
+
+    #[test]
+    fn sanitizers_and_coverage_are_for_the_host() {
+        let request = read(&["-fopenmp", "-fsanitize=address", "-fno-sanitize=address", "--coverage", "a.c"]);
+        assert!(request.sanitized);
+        let marked =
+            ["-Xarch_host", "-fsanitize=address", "-fno-sanitize=address", "-Xarch_host", "--coverage"];
+        assert_eq!(request.rest[1..6], marked.map(OsString::from));
+        let request = read(&["-fsanitize=address", "a.c"]);
+        assert_eq!(request.rest, ["-fsanitize=address", "a.c"], "nothing is for devices");
+        assert!(!read(&["-fopenmp", "-fsanitize-coverage=edge"]).sanitized);
+    }
+
+    #[test]
+    fn variables_of_optimised_code_are_not_described() {
+        assert!(read(&["-g", "-O2"]).describes_optimised_variables());
+        for options in [&["-g"][..], &["-O2"], &["-O2", "-g", "-Xarch_device", "-g"]] {
+            assert!(!read(options).describes_optimised_variables(), "{options:?}");
+        }
     }
 
     #[test]

@@ -159,6 +159,11 @@ impl Toolkit {
         self.cuda_for(target).join("bin")
     }
 
+    /// What links code for CPU devices without a sanitizer's runtime.
+    pub fn linker_without_runtimes(&self) -> PathBuf {
+        self.directory.join("cpu/bin/ld")
+    }
+
     /// What flang takes for its own tools.
     pub fn flang_tools(&self) -> PathBuf {
         self.directory.join("flang/bin")

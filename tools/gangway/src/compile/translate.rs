@@ -31,7 +31,10 @@ const OPENMP_OF: [(&str, u32); 5] =
 const OPENMP_VERSION: &str = "-fopenmp-version=";
 
 /// What parsing has no use for, with the words behind it that are its own.
-const UNUSED: [(&str, usize); 14] = [
+const UNUSED: [(&str, usize); 17] = [
+    ("-###", 0),
+    ("-save-temps", 0),
+    ("--save-temps", 0),
     ("-c", 0),
     ("-S", 0),
     ("-E", 0),
@@ -46,6 +49,19 @@ const UNUSED: [(&str, usize); 14] = [
     ("-MQ", 1),
     ("-MJ", 1),
     ("-Xlinker", 1),
+];
+
+/// The same, of options with something behind them.
+const UNUSED_PREFIXES: [&str; 9] = [
+    "-fopenmp-targets=",
+    "--offload-arch=",
+    "--llvm=",
+    "-Wl,",
+    "-l",
+    "-L",
+    "-MF",
+    "-save-temps=",
+    "--save-temps=",
 ];
 
 /// What a call of the compiler says, as far as parsing is concerned.
@@ -80,10 +96,7 @@ impl Reading {
                 at += 1;
                 continue;
             }
-            if ["-fopenmp-targets=", "--offload-arch=", "--llvm=", "-Wl,", "-l", "-L", "-MF"]
-                .iter()
-                .any(|prefix| text.starts_with(prefix))
-            {
+            if UNUSED_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
                 at += usize::from(matches!(text, "-l" | "-L"));
                 continue;
             }
@@ -169,7 +182,8 @@ pub fn translated(
         }
         // libclang shows nothing of a construct's block if it knows OpenMP.
         let macro_of_openmp = format!("-D_OPENMP={}", value_of_openmp(&reading.arguments));
-        let mut arguments = vec![compiler.into(), macro_of_openmp.into()];
+        // Of what only code or a link needs libclang would say that nothing uses it.
+        let mut arguments = vec![compiler.into(), "-Qunused-arguments".into(), macro_of_openmp.into()];
         let openmp = |word: &&OsString| {
             let word = word.as_encoded_bytes();
             word.starts_with(b"-fopenmp") && !word.starts_with(OPENMP_VERSION.as_bytes())
@@ -179,7 +193,8 @@ pub fn translated(
         let openmp_headers = openmp_headers.iter().map(|folder| folder.path().to_owned());
         let folders = std::iter::once(Toolkit::headers_of_translated()?).chain(openmp_headers);
         arguments.extend(folders.flat_map(|folder| ["-idirafter".into(), folder.into_os_string()]));
-        arguments.extend(["-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
+        // The compiler will warn, and of the user's text: not of what stands for constructs here.
+        arguments.extend(["-w", "-x", if *is_cxx { "c++" } else { "c" }].map(OsString::from));
         arguments.push(source.into());
         let request = gangway_translator::Request {
             arguments: arguments.into_iter().map(OsString::into_encoded_bytes).collect(),

@@ -8,6 +8,7 @@
 //!   optimisation of device code, nor for processors of several devices; these change its
 //!   steps on the way.
 //!
+//! - `ld`, the system's linker, where it links code for CPU devices of a program with a sanitizer.
 //! - `clang`, the step that compiles. A plugin of clang's leads here (`tools/compile-step`).
 //!
 //! They are called by compilers, so they say nothing when all is well.
@@ -19,6 +20,7 @@ mod clang;
 mod complex_numbers;
 mod flang;
 mod fortran_calls;
+mod ld;
 mod llvm_text;
 mod long_double;
 mod nvlink;
@@ -42,6 +44,7 @@ pub fn run(options: &StandIn) -> u8 {
         Tool::Clang => ("clang", clang::compile(arguments)),
         Tool::Flang => ("flang", flang::compile(arguments)),
         Tool::LlvmOffloadBinary => ("llvm-offload-binary", packager::pack(arguments)),
+        Tool::Ld => ("ld", ld::link(arguments)),
     };
     done.unwrap_or_else(|failure| {
         // Not `eprintln`: a compiler may have closed the pipe.
