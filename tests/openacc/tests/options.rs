@@ -65,3 +65,15 @@ fn sanitizers_and_coverage_are_for_the_host() {
     compile.args(["cc", "-fopenmp", "-fsanitize=address", "--check=map", "a.c"]).current_dir(&*folder);
     compile.run().failed().told(&["--check= and -fsanitize= do not go together"]);
 }
+
+#[test]
+fn a_link_without_optimisation_is_silent() {
+    let folder = Folder::new();
+    folder.write("a.c", OPENACC);
+    let mut compile = gangway();
+    compile
+        .args(["cc", "-fopenacc", "-O0", "-g", "--offload-arch=gfx90a", "a.c", "-o", "a"])
+        .current_dir(&*folder);
+    let ran = compile.run().succeeded();
+    assert!(ran.said().is_empty(), "{ran}");
+}

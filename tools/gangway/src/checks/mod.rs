@@ -10,9 +10,12 @@ mod sarif;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicI32, Ordering};
+
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::exit::{FAILURE, Failure, NOT_STARTED, Outcome, SUCCESS, of_program};
 use gangway_findings::{CHECKS, Finding, Names};
@@ -89,6 +92,11 @@ pub fn run(mut command: Command, wanted: &Wanted) -> io::Result<Outcome> {
     command.env("GANGWAY_CHECK_LOG", &log);
     // It does not become the program.
     command.env_remove("GANGWAY_VGPU_PROGRAM");
+    // Where this process is killed the program ends as well, as it would if this process had become it.
+    // SAFETY: a system call that a child may make before it executes its program.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
     let child = command.spawn()?;
     let program = command.get_program().display().to_string();
     Ok(ended(child, &program, &log, wanted))

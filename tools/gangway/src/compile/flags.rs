@@ -151,6 +151,12 @@ impl Flags {
         self.device_linker(GPU_TRIPLE, joined("-L", toolkit.device_runtime()));
     }
 
+    /// Has unoptimised code for AMD's GPUs lose the functions of the device runtime that nothing calls, as optimised code
+    /// does. LLVM warns of each that uses LDS, as no kernel leads to it.
+    pub fn without_unused_functions(&mut self) {
+        self.device_linker(AMD_TRIPLE, "--lto-newpm-passes=lto<O0>,globaldce".into());
+    }
+
     /// Links code for CPU devices without the runtime of a sanitizer that the host's code is linked with.
     pub fn without_sanitizers(&mut self, toolkit: &Toolkit) {
         let option = format!("--device-compiler={CPU_TRIPLE}=--ld-path=");

@@ -170,6 +170,9 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
             }
             let links_gpu_code = compiler.links_gpu_code();
             let mut flags = Flags::new(language, &target, &toolkit, compiler.release, links_gpu_code);
+            if request.unoptimised {
+                flags.without_unused_functions();
+            }
             // LLD has been chosen for bitcode, and takes the runtime into a library.
             if request.sanitized && !target.links_bitcode_for_cpu() {
                 flags.without_sanitizers(&toolkit);

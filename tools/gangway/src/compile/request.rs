@@ -33,6 +33,8 @@ pub struct Request {
     /// And of one kind for devices.
     device_debug: bool,
     optimised: bool,
+    /// `-O0` is asked for, which a link by LLD does, too: without an option it optimises.
+    pub unoptimised: bool,
     /// The host's code is linked with a sanitizer's runtime.
     pub sanitized: bool,
     /// Only the device's side is wanted, in the form that `-S` or `-emit-llvm` name.
@@ -170,7 +172,10 @@ impl Request {
                 "-foffload-lto" | "-foffload-lto=full" => no_lto = false,
                 "-fno-offload-lto" => no_lto = true,
                 "-g0" => request.debug = false,
-                _ if option.starts_with("-O") => request.optimised = option != "-O0",
+                _ if option.starts_with("-O") => {
+                    request.unoptimised = option == "-O0";
+                    request.optimised = !request.unoptimised;
+                }
                 _ if is_debug(option) => request.debug = true,
                 "--print-flags" => request.print = Some(Part::All),
                 "--print-flags=compile" => request.print = Some(Part::Compile),

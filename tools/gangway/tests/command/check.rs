@@ -1,5 +1,11 @@
 //! `gangway run --check`.
 
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+use std::sync::mpsc::channel;
+use std::thread::spawn;
+use std::time::Duration;
+
 use crate::support::Workshop;
 
 const FOUND: &str = r#"{"check":"race","message":"nothing orders them","kernel":"main:7","count":3,"notes":[],"sides":[
@@ -24,6 +30,26 @@ fn the_status_says_that_something_was_found() {
     assert_eq!(status(&["--check=race", "--check-exit", "7"], &finds(3)), Some(3));
     assert_eq!(status(&["--check=race"], "true"), Some(0));
     assert_eq!(status(&["--check=race"], "kill -9 $$"), Some(137));
+}
+
+#[test]
+fn the_program_ends_where_the_command_is_killed() {
+    let workshop = Workshop::new();
+    let mut command = workshop.gangway();
+    command
+        .args(["run", "--check=race", "--", "sh", "-c", "echo begun; exec sleep 1000"])
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert_eq!(line, "begun\n");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The pipe is closed when the program has ended.
+    let (tell, told) = channel();
+    spawn(move || tell.send(said.read_to_end(&mut Vec::new()).unwrap()));
+    assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(0), "the program has not ended");
 }
 
 #[test]
