@@ -11,8 +11,9 @@ use crate::operations::{OpenStream, block_of, take_event};
 use crate::settings::Settings;
 use crate::shared::Shared;
 use gangway_backend::{
-    AllocationKind, Capabilities, Device, DevicePtr, EventHandle, HostCallService, HostCalls, Kernel, Launch,
-    LaunchShape, Module, Occupancy, Properties, Rank, Result, SessionState, Stream, VisibleMemory,
+    AllocationKind, Capabilities, Device, DevicePtr, EventHandle, ForeignRuntime, ForeignRuntimeKind,
+    HostCallService, HostCalls, Kernel, Launch, LaunchShape, Module, Occupancy, Properties, Rank, Result,
+    SessionState, Stream, Vendor, VisibleMemory,
 };
 use gangway_device_code::StreamMemory;
 use gangway_device_code::gcc::LANES;
@@ -109,6 +110,16 @@ impl Device for HsaDevice {
             name: known.product.clone(),
             vendor: known.vendor.clone(),
             driver: format!("HSA runtime {major}.{minor}"),
+        })
+    }
+
+    fn foreign_runtime(&self) -> Option<ForeignRuntime> {
+        Some(ForeignRuntime {
+            kind: ForeignRuntimeKind::Hsa,
+            vendor: Vendor::Amd,
+            platform: None,
+            device: Some(self.agent().handle.0 as usize),
+            context: None,
         })
     }
 

@@ -145,8 +145,12 @@ impl gangway_backend::Stream for OpenStream {
         self.0.is_idle()
     }
 
+    fn foreign(&self) -> usize {
+        self.0.foreign().unwrap_or(0)
+    }
+
     fn record(&self) -> Result<EventHandle> {
-        let event: Box<Event> = Box::new(self.0.front());
+        let event: Box<Event> = Box::new(self.0.front()?);
         Ok(EventHandle(Box::into_raw(event).expose_provenance()))
     }
 

@@ -14,7 +14,8 @@ const SIZE: u32 = 1024;
 /// The library sees to memory for private and group segments.
 const OPEN: u32 = u32::MAX;
 
-/// A queue. One thread at a time adds packets: the one that has its stream's lock.
+/// A queue. One thread at a time adds packets of ours: the one that has its stream's lock. A program that has been given
+/// the [`handle`](Self::handle) may add its own meanwhile, as each takes an index for itself alone.
 pub(crate) struct Queue {
     record: *mut QueueRecord,
 }
@@ -59,7 +60,7 @@ impl Queue {
     /// # Errors
     /// The device is lost while the queue is full.
     pub fn dispatch(&self, agent: &Agent, faults: &Faults, dispatch: &Dispatch) -> Result<()> {
-        self.add(agent, faults, dispatch.packet())
+        self.add(agent, faults, dispatch.packet()).map(drop)
     }
 
     /// Has what follows wait for signals.
@@ -67,10 +68,32 @@ impl Queue {
     /// # Errors
     /// As above.
     pub fn wait_for(&self, agent: &Agent, faults: &Faults, signals: &[Handle]) -> Result<()> {
-        signals.chunks(BARRIER_DEPENDENCIES).try_for_each(|some| self.add(agent, faults, barrier(some)))
+        signals
+            .chunks(BARRIER_DEPENDENCIES)
+            .try_for_each(|some| self.add(agent, faults, barrier(some, None)).map(drop))
     }
 
-    fn add(&self, agent: &Agent, faults: &Faults, packet: Packet) -> Result<()> {
+    /// Has a signal tell when all that is in the queue is done. How many packets that is, by then.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn tell(&self, agent: &Agent, faults: &Faults, signal: Handle) -> Result<u64> {
+        self.add(agent, faults, barrier(&[], Some(signal))).map(|index| index + 1)
+    }
+
+    /// How many packets have been put into it.
+    pub fn packets(&self, agent: &Agent) -> u64 {
+        // SAFETY: the queue is alive.
+        unsafe { (agent.driver.api.queue_add_write_index)(self.record, 0) }
+    }
+
+    /// The library's handle of it, which programs may add packets through, too.
+    pub fn handle(&self) -> usize {
+        self.record.expose_provenance()
+    }
+
+    /// Adds a packet, and gives its index.
+    fn add(&self, agent: &Agent, faults: &Faults, packet: Packet) -> Result<u64> {
         let api = &agent.driver.api;
         // SAFETY: the queue is alive.
         let (base, size, doorbell) =
@@ -85,7 +108,7 @@ impl Queue {
             std::thread::yield_now();
         }
         let [first, rest @ ..] = packet;
-        // SAFETY: the place is the caller's until the first half word says what it is: nobody else adds packets, and
+        // SAFETY: the place is the caller's until the first half word says what it is: nobody else has its index, and
         // the device has read what stood there.
         unsafe {
             let place = base.add((index % u64::from(size)) as usize).cast::<u64>();
@@ -94,7 +117,7 @@ impl Queue {
             AtomicU32::from_ptr(place.cast()).store(first as u32, Ordering::Release);
             (api.signal_store_release)(doorbell, index.cast_signed());
         }
-        Ok(())
+        Ok(index)
     }
 
     /// Destroys it.

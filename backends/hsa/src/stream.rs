@@ -38,6 +38,8 @@ pub(crate) struct Stream {
 struct State {
     /// Made for the first kernel.
     queue: Option<Queue>,
+    /// The program has the queue's handle, and puts packets of its own into it: of how many packets signals tell.
+    told: Option<u64>,
     /// What the next operation waits for.
     front: Vec<Arc<Signal>>,
     under_way: VecDeque<UnderWay>,
@@ -67,6 +69,8 @@ enum Work {
         name: Arc<str>,
         source: SourceText,
     },
+    /// What the program has put into the queue before.
+    Foreign,
 }
 
 /// What is left to do when the stream's lock has been given back.
@@ -249,10 +253,40 @@ impl Stream {
         Ok(())
     }
 
+    /// The queue's handle, for packets of the program's own.
+    ///
+    /// # Errors
+    /// There is no queue left.
+    pub fn foreign(&self) -> Result<usize> {
+        let mut state = self.lock();
+        state.told.get_or_insert(0);
+        match &state.queue {
+            Some(queue) => Ok(queue.handle()),
+            None => Ok(state.queue.insert(self.shared.take_queue()?).handle()),
+        }
+    }
+
+    /// Has who waits for the stream wait for what the program has put into its queue by itself.
+    fn take_in_foreign(&self) -> Result<()> {
+        self.make_room()?;
+        let Shared { agent, faults, signals, .. } = &*self.shared;
+        let signal = signals.take()?;
+        let mut state = self.lock();
+        let (Some(told), Some(queue)) = (state.told, &state.queue) else { return Ok(()) };
+        if queue.packets(agent) == told {
+            return Ok(());
+        }
+        let behind = state.behind();
+        let others: Vec<Handle> = behind.iter().map(|signal| signal.handle).collect();
+        queue.wait_for(agent, faults, &others)?;
+        state.told = Some(queue.tell(agent, faults, signal.handle)?);
+        state.add(signal, behind, Work::Foreign);
+        Ok(())
+    }
+
     /// Waits until all is done.
     pub fn synchronize(&self) -> Result<()> {
-        let front = self.lock().front.clone();
-        for signal in &front {
+        for signal in &self.front()? {
             self.wait(signal)?;
         }
         self.look();
@@ -261,7 +295,7 @@ impl Stream {
 
     /// Whether all is done.
     pub fn is_idle(&self) -> Result<bool> {
-        let front = self.lock().front.clone();
+        let front = self.front()?;
         self.look();
         for signal in &front {
             match signal.value() {
@@ -302,8 +336,17 @@ impl Stream {
     }
 
     /// What stands for all that is under way.
-    pub fn front(&self) -> Vec<Arc<Signal>> {
-        self.lock().front.clone()
+    ///
+    /// # Errors
+    /// The device is lost.
+    pub fn front(&self) -> Result<Vec<Arc<Signal>>> {
+        let state = self.lock();
+        if state.told.is_none() {
+            return Ok(state.front.clone());
+        }
+        drop(state);
+        self.take_in_foreign()?;
+        Ok(self.lock().front.clone())
     }
 
     /// Has what follows wait for signals of another stream's.

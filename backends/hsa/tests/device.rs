@@ -2,9 +2,16 @@
 
 mod support;
 
-use gangway_backend::{AllocationKind, Backend, DevicePtr, Error, Module, Stream};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
+use gangway_backend::{
+    AllocationKind, Backend, DevicePtr, Error, ForeignRuntimeKind, Module, Stream, Vendor,
+};
 use gangway_image::gcn_object;
-use support::{Block, DEVICES, Job, PROCESSOR, backend, counting, image, open, turn};
+use support::{Block, DEVICES, Job, PROCESSOR, backend, counting, function, image, open, turn};
 
 /// The first kernel of `kernels.c`.
 const ADDS: &str = "main._omp_fn.0";
@@ -156,6 +163,95 @@ fn streams_wait_for_events_of_others() {
     }
     assert_eq!(sums.read(&*streams[0]), [50, 50]);
     jobs.iter_mut().for_each(Job::end);
+}
+
+/// What a program puts into a stream's queue by itself, through the library.
+struct Foreign {
+    queue: *mut c_void,
+    signal_create: unsafe extern "C" fn(i64, u32, *const u64, *mut u64) -> u32,
+    signal_store: unsafe extern "C" fn(u64, i64),
+    add_write_index: unsafe extern "C" fn(*mut c_void, u64) -> u64,
+}
+
+impl Foreign {
+    fn new(stream: &dyn Stream) -> Self {
+        // SAFETY: the functions have these types in `hsa.h`.
+        unsafe {
+            Self {
+                queue: std::ptr::with_exposed_provenance_mut(stream.foreign()),
+                signal_create: function("hsa_signal_create"),
+                signal_store: function("hsa_signal_store_screlease"),
+                add_write_index: function("hsa_queue_add_write_index_screlease"),
+            }
+        }
+    }
+
+    fn signal(&self) -> u64 {
+        let mut signal = 0;
+        // SAFETY: there is room for a handle.
+        assert_eq!(unsafe { (self.signal_create)(1, 0, std::ptr::null(), &raw mut signal) }, 0);
+        signal
+    }
+
+    fn set(&self, signal: u64, value: i64) {
+        // SAFETY: the signal is never destroyed.
+        unsafe { (self.signal_store)(signal, value) };
+    }
+
+    /// A barrier packet (`hsa_barrier_and_packet_t`) that waits for a signal.
+    fn wait_for(&self, signal: u64) {
+        // SAFETY: `hsa_queue_t` has the packets' address at 8, the doorbell at 16, the number of packets at 24.
+        unsafe {
+            let base = *self.queue.byte_add(8).cast::<*mut [u64; 8]>();
+            let (doorbell, size) =
+                (*self.queue.byte_add(16).cast::<u64>(), *self.queue.byte_add(24).cast::<u32>());
+            let index = (self.add_write_index)(self.queue, 1);
+            let place = base.add((index % u64::from(size)) as usize).cast::<u64>();
+            place.add(1).copy_from_nonoverlapping([signal, 0, 0, 0, 0, 0, 0].as_ptr(), 7);
+            AtomicU64::from_ptr(place).store(3 | 1 << 8, Ordering::Release);
+            (self.signal_store)(doorbell, index.cast_signed());
+        }
+    }
+}
+
+#[test]
+fn what_a_program_puts_into_a_stream_is_waited_for() {
+    let _turn = turn();
+    let device = open(0);
+    let runtime = device.foreign_runtime().unwrap();
+    assert_eq!((runtime.kind, runtime.vendor), (ForeignRuntimeKind::Hsa, Vendor::Amd));
+    assert_ne!(runtime.device, None);
+    let (stream, other) = (device.open_stream().unwrap(), device.open_stream().unwrap());
+    let foreign = Foreign::new(&*stream);
+    assert_eq!(stream.foreign(), foreign.queue.addr());
+    assert_ne!(stream.foreign(), other.foreign());
+    assert!(stream.is_idle().unwrap(), "nothing has been put there");
+    let waits: [fn(&dyn Stream, &dyn Stream); 2] = [
+        |stream, _| stream.synchronize().unwrap(),
+        |stream, other| {
+            let event = stream.record().unwrap();
+            other.wait(event).unwrap();
+            other.synchronize().unwrap();
+        },
+    ];
+    for wait in waits {
+        let signal = foreign.signal();
+        foreign.wait_for(signal);
+        assert!(!stream.is_idle().unwrap());
+        assert!(other.is_idle().unwrap());
+        let is_done = AtomicBool::new(false);
+        scope(|scope| {
+            scope.spawn(|| {
+                wait(&*stream, &*other);
+                is_done.store(true, Ordering::SeqCst);
+            });
+            sleep(Duration::from_millis(50));
+            assert!(!is_done.load(Ordering::SeqCst), "the program's packet has not ended");
+            foreign.set(signal, 0);
+        });
+        stream.synchronize().unwrap();
+        assert!(stream.is_idle().unwrap());
+    }
 }
 
 fn region(job: &mut Job<'_>, kernel: &gangway_backend::Kernel, stream: &dyn Stream, arguments: &[u64]) {

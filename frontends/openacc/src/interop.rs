@@ -5,7 +5,7 @@ use crate::device_type::SYNC;
 use crate::failure::done;
 use crate::queues::{self, is_valid};
 use crate::thread::{self, Place};
-use gangway_backend::ForeignRuntime;
+use gangway_backend::{ForeignRuntime, ForeignRuntimeKind};
 use gangway_frontend::guard::guard;
 use gangway_frontend::host::Host;
 use gangway_frontend::message;
@@ -21,7 +21,14 @@ fn used() -> Option<&'static Device> {
 
 fn foreign() -> Option<(i32, ForeignRuntime)> {
     let device = used()?;
-    Some((device.number(), queue::foreign_runtime(device).ok()??))
+    Some((device.number(), foreign_of(device)?))
+}
+
+/// A device's runtime, if it is CUDA: these routines are for no other.
+fn foreign_of(device: &'static Device) -> Option<ForeignRuntime> {
+    use ForeignRuntimeKind::{Cuda, CudaDriver};
+    let foreign = queue::foreign_runtime(device).ok()??;
+    matches!(foreign.kind, Cuda | CudaDriver).then_some(foreign)
 }
 
 /// A pointer to the `CUdevice` that the thread uses; null if it uses none.
@@ -50,7 +57,8 @@ pub extern "C" fn acc_get_current_cuda_context() -> *mut c_void {
 /// The `CUstream` of a queue; null if it has none.
 pub extern "C" fn acc_get_cuda_stream(asynchronous: i32) -> *mut c_void {
     guard(std::ptr::null_mut(), || {
-        let Some(device) = used().filter(|_| is_valid(asynchronous)) else { return std::ptr::null_mut() };
+        let of_cuda = |device: &&'static Device| is_valid(asynchronous) && foreign_of(device).is_some();
+        let Some(device) = used().filter(of_cuda) else { return std::ptr::null_mut() };
         let stream = queues::existing(device, asynchronous).and_then(|queue| queue.foreign());
         stream.map_or(std::ptr::null_mut(), |stream| stream as *mut c_void)
     })

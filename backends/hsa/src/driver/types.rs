@@ -148,11 +148,11 @@ impl Dispatch {
     }
 }
 
-/// `hsa_barrier_and_packet_t`: waits until so many signals, 5 at most, are 0.
-pub(crate) fn barrier(dependencies: &[Handle]) -> Packet {
+/// `hsa_barrier_and_packet_t`: waits until so many signals, 5 at most, are 0, and tells one that it has.
+pub(crate) fn barrier(dependencies: &[Handle], completion: Option<Handle>) -> Packet {
     let dependency = |at: usize| dependencies.get(at).map_or(0, |signal| signal.0);
     let [a, b, c, d, e] = std::array::from_fn(dependency);
-    [u64::from(header::BARRIER), a, b, c, d, e, 0, 0]
+    [u64::from(header::BARRIER), a, b, c, d, e, 0, completion.map_or(0, |signal| signal.0)]
 }
 
 /// Signals that a barrier packet waits for.
@@ -230,6 +230,7 @@ mod tests {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(bytes[..12], [2, 0b1_0101, 3, 0, 1, 0, 2, 0, 3, 0, 0, 0]);
         assert_eq!([12, 16, 20, 24, 28, 32, 40, 56].map(word), [4, 5, 6, 7, 8, 9, 10, 11]);
-        assert_eq!(barrier(&[Handle(1), Handle(2)]), [0x1503, 1, 2, 0, 0, 0, 0, 0]);
+        assert_eq!(barrier(&[Handle(1), Handle(2)], None), [0x1503, 1, 2, 0, 0, 0, 0, 0]);
+        assert_eq!(barrier(&[], Some(Handle(7))), [0x1503, 0, 0, 0, 0, 0, 0, 7]);
     }
 }

@@ -49,6 +49,15 @@ fn library() -> &'static Library {
     })
 }
 
+/// A function of the library, as a program calls it that has got a handle of the library's.
+///
+/// # Safety
+/// `F` is the function's type in `hsa.h`.
+pub unsafe fn function<F: Copy>(name: &str) -> F {
+    // SAFETY: the caller's promise.
+    *unsafe { library().get::<F>(name) }.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
 /// The back end. One for all tests: it is what a process has.
 pub fn backend() -> &'static HsaBackend {
     static BACKEND: OnceLock<HsaBackend> = OnceLock::new();
