@@ -172,9 +172,11 @@ impl Mode {
     pub fn lists(self) -> &'static [&'static str] {
         match (self.device, self.front_end) {
             (Device::Nvidia, FrontEnd::Stock) => &["expected-failures.txt", "expected-failures-stock.txt"],
-            (Device::Nvidia, FrontEnd::Gangway) => {
-                &["expected-failures.txt", "expected-failures-gangway.txt"]
-            }
+            (Device::Nvidia, FrontEnd::Gangway) => &[
+                "expected-failures.txt",
+                "expected-failures-gangway.txt",
+                "expected-failures-gangway-nvidia.txt",
+            ],
             (Device::Amd, FrontEnd::Stock) => {
                 &["expected-failures-amd.txt", "expected-failures-amd-stock.txt"]
             }
