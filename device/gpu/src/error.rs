@@ -3,7 +3,7 @@
 
 use crate::environment::Location;
 use crate::target;
-use core::ffi::{CStr, c_char};
+use core::ffi::{CStr, c_char, c_void};
 
 /// `severity(fatal)`, as LLVM numbers it; a warning is 1.
 const FATAL: i32 = 2;
@@ -41,14 +41,46 @@ unsafe fn field(text: *const u8) -> (Part, *const u8) {
     }
 }
 
-/// `error at(execution)`
+/// `error at(execution)`. On AMD's GPUs it is the member's that prints (`system/`).
 ///
 /// # Safety
 /// The location and the message are null or the compiler's.
+#[cfg(not(target_arch = "amdgpu"))]
 #[unsafe(no_mangle)]
 #[cold]
 #[inline(never)]
 pub unsafe extern "C" fn __kmpc_error(location: *const Location, severity: i32, message: *const c_char) {
+    // SAFETY: as the caller says.
+    unsafe { tell(location, severity, message, |format, arguments| target::print(format, arguments)) }
+}
+
+/// What that member calls, with what prints.
+///
+/// # Safety
+/// As above.
+#[cfg(target_arch = "amdgpu")]
+#[unsafe(no_mangle)]
+#[cold]
+#[inline(never)]
+pub unsafe extern "C" fn __gangway_error(
+    location: *const Location,
+    severity: i32,
+    message: *const c_char,
+    print: unsafe extern "C" fn(*const c_char, *const c_void) -> i32,
+) {
+    // SAFETY: as the caller says.
+    unsafe { tell(location, severity, message, |format, arguments| print(format, arguments)) }
+}
+
+/// # Safety
+/// The location and the message are null or the compiler's.
+#[inline(always)]
+unsafe fn tell(
+    location: *const Location,
+    severity: i32,
+    message: *const c_char,
+    print: impl FnOnce(*const c_char, *const c_void) -> i32,
+) {
     let text: *const u8 = if location.is_null() {
         c";unknown;unknown;0;0;;".as_ptr().cast()
     } else {
@@ -66,10 +98,8 @@ pub unsafe extern "C" fn __kmpc_error(location: *const Location, severity: i32, 
     let kind: &CStr = if severity == FATAL { c"error" } else { c"warning" };
     let message = if message.is_null() { c"error directive without a message".as_ptr() } else { message };
     let arguments = Arguments { kind: kind.as_ptr(), file, line, column, message };
-    // SAFETY: the format has these arguments.
-    unsafe {
-        target::print(c"gangway: %s: %.*s:%.*s:%.*s: %s\n".as_ptr(), (&raw const arguments).cast());
-    }
+    // The format has these arguments.
+    print(c"gangway: %s: %.*s:%.*s:%.*s: %s\n".as_ptr(), (&raw const arguments).cast());
     if severity == FATAL {
         target::trap();
     }

@@ -117,6 +117,30 @@ fn all_processors() {
     }
 }
 
+/// What device code prints the host writes, so Gangway's runtime has to be there.
+#[test]
+fn the_error_directive_names_its_place() {
+    let gangway = stage().join("bin/gangway");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/error_directive.c");
+    for level in ["-O0", "-O2"] {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(["error_directive", level, "-amd"].concat());
+        let mut compiler = Command::new(&gangway);
+        compiler.args(["cc", level, "-fopenmp", "-fopenmp-version=51", "--offload-arch=gfx90a", "-o"]);
+        succeed(compiler.arg(&program).arg(&source));
+        let mut run = Command::new(&gangway);
+        run.args(["run", "--device", "vgpu", "--"]).arg(&program);
+        let text = String::from_utf8_lossy(&succeed(&mut run).stdout).into_owned();
+        let file = source.display();
+        let first = format!("gangway: warning: {file}:10:1: the first\n");
+        let second = format!("gangway: warning: {file}:12:1: error directive without a message\n");
+        assert_eq!(text, [&*first, &second, "passed\n"].concat());
+        // The third ends the kernel, and with it the program.
+        let output = run.arg("fails").output().expect("the program starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && text.contains("c:14:1: the last\n"), "{text}");
+    }
+}
+
 fn names(triple: &str) -> BTreeSet<String> {
     let archive = stage().join("lib/gangway").join(triple).join("libompdevice.a");
     let mut tool = Command::new("llvm-nm-22");

@@ -347,6 +347,21 @@ pub unsafe extern "C" fn __assert_fail(
     device::trap()
 }
 
+/// `error at(execution)`. On NVIDIA's GPUs it is the device runtime's, and the driver's `vprintf` prints.
+///
+/// # Safety
+/// The location and the message are null or the compiler's.
+#[cfg(target_arch = "amdgpu")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __kmpc_error(location: *const c_void, severity: c_int, message: *const c_char) {
+    type Print = unsafe extern "C" fn(*const c_char, *const c_void) -> c_int;
+    unsafe extern "C" {
+        fn __gangway_error(location: *const c_void, severity: c_int, message: *const c_char, print: Print);
+    }
+    // SAFETY: as the caller says.
+    unsafe { __gangway_error(location, severity, message, __gangway_vprintf) }
+}
+
 /// Where the arguments of a variadic function stand.
 pub fn place(arguments: &VaList<'_>) -> *const u8 {
     const { assert!(size_of::<VaList<'_>>() == size_of::<*const u8>()) };
