@@ -40,6 +40,8 @@ pub struct Program {
     pub only_maker: Option<Maker>,
     /// What the first of its images for AMD's GPUs is for.
     pub amd_processor: Option<String>,
+    /// The runtime of a sanitizer that it is linked with. It ends the program if another library comes before it.
+    pub sanitizer: Option<String>,
 }
 
 /// Finds a program as execvp(3) would, and looks at what it is linked with.
@@ -72,7 +74,18 @@ pub fn examine(
     let amd_processor = contents.and_then(amd_processor);
     let only_maker = contents.filter(|_| libgomp_front.is_none()).and_then(only_maker);
     let libomp = Libomp::note(&path, &bytes);
-    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu, only_maker, amd_processor })
+    let sanitizer = sanitizer(&bytes);
+    Ok(Program { path, route, libgomp_front, note, libomp, needs_gpu, only_maker, amd_processor, sanitizer })
+}
+
+/// Names of sanitizers' runtimes, GCC's and clang's, as they begin.
+const SANITIZERS: [&str; 6] =
+    ["libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", "libclang_rt.tsan"];
+
+fn sanitizer(bytes: &[u8]) -> Option<String> {
+    let needed = gangway_image::needed_libraries(bytes).ok()?;
+    let runtime = |library: &&&str| SANITIZERS.iter().any(|name| library.starts_with(name));
+    needed.iter().find(runtime).map(|library| (*library).to_owned())
 }
 
 /// What runs a program's regions that GCC has compiled.

@@ -89,6 +89,8 @@ pub fn run(options: &Run) -> Outcome {
     let host_access = if hears { Some(library::host_access()?) } else { None };
     list.extend(host_access.as_deref().map(preloadable));
     if !list.is_empty() {
+        // Found as the program's own: by its RPATH, too.
+        list.splice(0..0, program.sanitizer.as_deref().map(OsStr::new));
         command.env("LD_PRELOAD", list.join(OsStr::new(":")));
     }
     let error = match options.settings.check {

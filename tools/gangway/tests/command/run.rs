@@ -52,6 +52,22 @@ fn the_virtual_gpu_takes_the_drivers_place() {
     assert!(output.stderr.starts_with("gangway: there is no libcuda.so.1 in "));
 }
 
+/// A sanitizer's runtime ends a program in which it is not the first library.
+#[test]
+fn a_sanitizer_comes_before_what_is_preloaded() {
+    let workshop = Workshop::new();
+    workshop.write("empty.c", "void sanitizer(void) {}\n");
+    workshop.compile(&["-shared", "-fPIC", "empty.c", "-Wl,-soname,libasan.so.8", "-o", "libasan.so.8"]);
+    let source = "#include <stdio.h>\n#include <stdlib.h>\nvoid sanitizer(void);\n\
+                  int main(void) { sanitizer(); puts(getenv(\"LD_PRELOAD\")); }\n";
+    workshop.write("sanitized.c", source);
+    workshop.compile(&["sanitized.c", "-L.", "-l:libasan.so.8", "-Wl,-rpath,$ORIGIN", "-o", "sanitized"]);
+    let output = workshop.output(&["run", "--device", "vgpu", "--", "./sanitized"]);
+    let list = format!("libasan.so.8:{}/ours/libgangway-ending.so\n", workshop.display());
+    assert_eq!((output.status.code(), output.stdout), (Some(0), list), "{}", output.stderr);
+    assert!(!output.stderr.contains("cannot be preloaded"), "{}", output.stderr);
+}
+
 /// What is named is used, or its absence is an error.
 #[test]
 fn a_program_without_code_for_the_device_is_refused() {
