@@ -107,6 +107,10 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     } else if request.tells_accesses {
         request.rest.splice(0..0, TELLS_ACCESSES.map(OsString::from));
     }
+    if language == Language::Fortran {
+        // flang has neither this nor what stands behind it, and is to name the user's word alone.
+        request.rest.retain(|word| word != request::FOR_THE_HOST);
+    }
     // What is read and translated before it is compiled is read without.
     request.words.retain(|word| !word.as_encoded_bytes().starts_with(request::CHECK.as_bytes()));
     let compiler = Compiler::find(

@@ -132,6 +132,9 @@ fn is_instrument(option: &str) -> bool {
         || option.starts_with(SANITIZERS)
 }
 
+/// Has clang use the option behind it for the host's code alone.
+pub const FOR_THE_HOST: &str = "-Xarch_host";
+
 const SANITIZERS: &str = "-fsanitize=";
 
 /// What programs are compiled for, to be run under such checks: those that go by what the host accesses need it.
@@ -356,7 +359,7 @@ fn remaining(arguments: &[OsString], words: &[Word], taken: &[bool], hosts: &[bo
         at += count;
         if taken[range.clone()].contains(&true) || hosts[range.clone()].contains(&true) {
             for word in range.filter(|&word| !taken[word]) {
-                rest.extend(hosts[word].then(|| "-Xarch_host".into()));
+                rest.extend(hosts[word].then(|| FOR_THE_HOST.into()));
                 rest.push(words[word].text.clone());
             }
         } else {
