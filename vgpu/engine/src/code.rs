@@ -8,4 +8,6 @@ pub(crate) struct Compiled {
     /// Where the code of an instruction begins, in bytes, and the index of the instruction in
     /// its body; in order of the offsets.
     pub positions: Vec<(u32, u32)>,
+    /// It calls code of regions by another generator, if there is that.
+    pub regions: bool,
 }

@@ -82,7 +82,10 @@ fn warps_that_are_kept_abreast() {
 /// What regions get and give: values alike in all lanes, in steps, of each lane; predicates; halves; doubles.
 #[test]
 fn values_of_all_shapes_go_in_and_out() {
+    // In a loop: where it is done once, so little is not worth a region.
     let body = "
+  mov.u32 %r20, 0;
+AGAIN:
   mov.u32 %r10, 7;
   add.u32 %r11, %r3, 5;
   ld.global.u32 %r12, [%rd2];
@@ -117,7 +120,10 @@ OUT:
   add.u32 %r14, %r14, %r17;
   add.u32 %r14, %r14, %r18;
   add.u32 %r14, %r14, %r10;
-  st.global.u32 [%rd2], %r14;";
+  st.global.u32 [%rd2], %r14;
+  add.u32 %r20, %r20, 1;
+  setp.lt.u32 %p4, %r20, 3;
+  @%p4 bra AGAIN;";
     for threads in [32, 64, 80] {
         let regions = compare(&kernel("shapes", "", body), threads);
         assert!(!has_llvm() || regions > 0, "no code of LLVM's");
@@ -219,10 +225,16 @@ fn memory_that_is_not_there_faults_at_its_instruction() {
     }
 }
 
-/// Code that relies on lanes in lockstep, and what is checked, is not touched.
+/// Code that relies on lanes in lockstep, what is checked, and what is not worth it is not touched.
 #[test]
 fn what_relies_on_lockstep_has_no_regions() {
     let text = kernel("old", "", WALK);
+    let once = kernel(
+        "once",
+        "",
+        "  ld.global.u32 %r4, [%rd2];\n  setp.lt.u32 %p1, %r4, 9;\n  @%p1 bra OUT;\n  \
+         st.global.u32 [%rd2], %r1;\nOUT:",
+    );
     let run = |header: &str, text: &str, options: Options| {
         let before = lanewise().len();
         let bench = Bench::of_target(Options { tier: Tier::Llvm, ..options }, header, text);
@@ -245,6 +257,8 @@ fn what_relies_on_lockstep_has_no_regions() {
             options(),
             "no region",
         ),
+        // It is short, and in no loop.
+        (header("sm_80"), once, options(), "no region"),
     ] {
         let outcomes = run(&header, &text, options);
         let refused =

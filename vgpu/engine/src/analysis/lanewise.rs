@@ -13,9 +13,9 @@
 //! as a check of all lanes' addresses costs the warp.
 
 use gangway_ptx::Module;
-use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, Space, predecessors};
+use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, Space, loops, predecessors};
 
-use super::dominance::{dominators, post_dominators};
+use super::dominance::{dominates, dominators, post_dominators};
 use super::liveness::{Liveness, Set};
 use super::loops::{Innermost, innermost};
 use super::shape::{Shape, Shapes};
@@ -27,6 +27,9 @@ const MOST_OPERATIONS: usize = 1 << 13;
 /// one. What is not found by then is all lanes' together.
 const MOST_SEARCHED: usize = 1 << 11;
 const MOST_STEPS: usize = 1 << 17;
+
+/// Fewer operations that are done once are not worth a region: code of them is made in milliseconds, and gains less.
+const LEAST_ONCE: usize = 64;
 
 /// Lanes that go on by so many bytes stay in a line of memory, or in the next one.
 const SHORT_STEP: u64 = 64;
@@ -81,6 +84,8 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
     let (before, after, above) = (predecessors(blocks), post_dominators(blocks), dominators(blocks));
     let alone: Vec<bool> = (0..blocks.len() as u32).map(|block| looked.runs_alone(block)).collect();
     let by_ends = looked.by_ends();
+    let repeats = loops(blocks);
+    let together = looked.goes_round_together(&before, &above);
     let mut regions: Vec<Region> = Vec::new();
     let mut taken = vec![false; blocks.len()];
     let mut steps = 0;
@@ -95,11 +100,21 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
             }
             let Some(found) = looked.between(head, to, &alone, &before, &mut steps) else { break };
             if let Some(found) = found.filter(|found| found.iter().all(|&block| !taken[block as usize])) {
+                if together
+                    .iter()
+                    .any(|loops| [loops.0, loops.1].iter().all(|block| found.binary_search(block).is_ok()))
+                {
+                    break;
+                }
                 largest = Some((to, found));
             }
             exit = after[to as usize];
         }
         let Some((exit, found)) = largest else { continue };
+        let operations: usize = found.iter().map(|&block| blocks[block as usize].operations.len()).sum();
+        if operations < LEAST_ONCE && !found.iter().any(|&block| repeats[block as usize]) {
+            continue;
+        }
         if !looked.is_worth_it(&found, &by_ends) && !looked.walks_apart(&found, &before, &above) {
             continue;
         }
@@ -191,6 +206,43 @@ impl Looked<'_> {
             }
             _ => false,
         })
+    }
+
+    /// The loops with others in them that lanes go round together in, by what is the same for all or has a shape, such as
+    /// the number of a thread's iteration: where each begins and goes back. A lane that did all its iterations before
+    /// the next one would leave out what other lanes have beside it in memory each time.
+    fn goes_round_together(&self, before: &[Vec<u32>], above: &[Option<u32>]) -> Vec<(u32, u32)> {
+        let blocks = &self.code.blocks;
+        let by_ends = self.by_ends();
+        let mut found = Vec::new();
+        for latch in 0..blocks.len() as u32 {
+            let heads = blocks[latch as usize].end.successors().into_iter();
+            for head in heads.filter(|&to| to <= latch && dominates(above, to, latch)) {
+                let mut body = Set::new(blocks.len());
+                body.insert(head);
+                let mut waiting = vec![latch];
+                while let Some(block) = waiting.pop() {
+                    crate::work::count(1);
+                    if !body.contains(block) {
+                        body.insert(block);
+                        waiting.extend(&before[block as usize]);
+                    }
+                }
+                let end = |block: u32| &blocks[block as usize].end;
+                let repeats = |from: u32| end(from).leads(|to| to <= from && to != head && body.contains(to));
+                let together = |from: u32| match *end(from) {
+                    End::Branch(guard, yes, no) if !(body.contains(yes) && body.contains(no)) => {
+                        let slot = guard.slot as usize;
+                        self.shapes.slots[slot] == Shape::Uniform || by_ends[slot]
+                    }
+                    _ => true,
+                };
+                if body.iter().any(repeats) && body.iter().all(together) {
+                    found.push((head, latch));
+                }
+            }
+        }
+        found
     }
 
     /// Whether lanes go through memory each in its own place, in loops: all that such a loop loads or stores has addresses

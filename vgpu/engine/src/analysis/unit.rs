@@ -236,6 +236,18 @@ impl<'a> Unit<'a> {
         })
     }
 
+    /// Whether lanes may run regions of it in code of another generator; or why there are none.
+    pub fn regions(&self) -> Result<usize, &'static str> {
+        if !self.uniform.is_empty() {
+            return Ok(self.uniform.len() + self.lanewise.as_ref().map_or(0, Vec::len));
+        }
+        match self.lanewise.as_ref() {
+            Err(&why) => Err(why),
+            Ok(regions) if regions.is_empty() => Err("no region that lanes would run faster by themselves"),
+            Ok(regions) => Ok(regions.len()),
+        }
+    }
+
     /// The blocks that the function is run in as one lane does, for all.
     fn blocks_to_call(&self) -> Vec<u32> {
         let Unit { code, shapes, liveness, homes, layout, callees, .. } = self;

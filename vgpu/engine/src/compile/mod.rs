@@ -23,7 +23,7 @@ use crate::analysis::unit::{Refused, Request, Unit};
 use crate::code::Compiled;
 use crate::cranelift::Cranelift;
 use crate::generator::Generator;
-use crate::llvm::Llvm;
+use crate::llvm::{self, Llvm};
 
 /// Which generator makes code of a flavour.
 fn generator(flavour: Flavour) -> &'static dyn Generator {
@@ -47,6 +47,10 @@ pub(crate) fn compile(request: &Request<'_>) -> Result<Compiled, Refused> {
 fn compile_by(generator: &dyn Generator, request: &Request<'_>) -> Result<Compiled, Refused> {
     let mut passes = Passes::default();
     let unit = Unit::new(request, generator.features()?, &mut passes)?;
+    if let (Flavour::Converged, true, Err(why)) = (request.flavour, request.lanewise, unit.regions()) {
+        // Nobody asks for code of them then.
+        llvm::note(unit.name, Err(why.to_owned()));
+    }
     let Some(folder) = dump_folder() else {
         return generator.generate(&unit, request.flavour, &mut passes, None);
     };

@@ -97,6 +97,7 @@ impl Generator for Cranelift {
         let locations = code.buffer.get_srclocs_sorted().iter();
         let positions = locations.filter(|location| !location.loc.is_default());
         Ok(Compiled {
+            regions: flavour == Flavour::Converged && unit.regions().is_ok(),
             code: code.code_buffer().to_vec(),
             positions: positions.map(|location| (location.start, location.loc.bits())).collect(),
         })

@@ -3,11 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::llvm::worker::{processor_time, spent_by_llvm};
+
 /// Processor time of the process from when work is asked for until it is done. A program that has ended by then needs
 /// no better code, nor does one that computes nothing. Elapsed time would say little on a machine that is busy.
 const DELAY: Duration = Duration::from_millis(100);
-/// What the process computes after some work, times what it computed meanwhile, before the next one is begun: what
-/// gains nothing takes a small part of a program's time, however short that is.
+/// What the process computes after some work, times what that took, before the next one is begun: what gains nothing
+/// takes a small part of a program's time, however short that is.
 const PAUSE: u32 = 2;
 /// How long the thread sleeps before it looks again, at least, and at most where nothing is computed.
 const SLEEP: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(500)];
@@ -54,10 +56,12 @@ impl Queue {
 
 /// The processor time of the process so far.
 fn spent() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes a time of its type; where it cannot, no time has gone by.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+    processor_time(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// The processor time of this thread and of those that LLVM has run in for it.
+fn own() -> Duration {
+    processor_time(libc::CLOCK_THREAD_CPUTIME_ID) + spent_by_llvm()
 }
 
 /// Has some work done in a while, one after the other. Nothing is said where there is no thread for it.
@@ -88,10 +92,10 @@ fn run() {
         drop(queue);
         match next {
             Some(Ok(job)) => {
-                let before = spent();
+                let before = own();
                 (job.work)();
-                let after = spent();
-                self::queue().pause = after + PAUSE * after.saturating_sub(before);
+                let took = own().saturating_sub(before);
+                self::queue().pause = spent() + PAUSE * took;
                 sleep = least;
             }
             Some(Err(missing)) => {

@@ -26,6 +26,7 @@ use crate::abi::{Flavour, entry_of_regions};
 use crate::analysis::block::BlockShape;
 use crate::analysis::unit::Request;
 use crate::generator::Tier;
+use crate::llvm;
 
 /// Shapes of blocks that code differs by: rows of 32 lanes, in whole warps or not, of 16, 8, 4 and 1.
 const SHAPES: usize = 6;
@@ -76,9 +77,18 @@ pub(crate) struct Functions {
 struct Table {
     entries: [OnceLock<Box<[AtomicPtr<c_void>]>>; SHAPES],
     compiling: [Mutex<()>; LOCKS],
+    /// The same of regions, which are asked for while the function is compiled.
+    compiling_regions: [Mutex<()>; LOCKS],
     /// What the compiler has refused, by shape and entry: it would refuse it at each launch.
     refused: Mutex<BTreeMap<(usize, usize), FaultKind>>,
     objects: RwLock<Vec<Arc<CodeObject>>>,
+}
+
+/// A function's code, and whether it calls code of regions.
+#[derive(Clone, Copy)]
+struct Made {
+    code: *const c_void,
+    regions: bool,
 }
 
 fn number(shape: BlockShape) -> usize {
@@ -185,11 +195,11 @@ impl Functions {
             entry.store(code.cast_mut(), Ordering::Release);
             return Ok(code);
         }
-        if flavour == Flavour::Converged && self.source.tier == Tier::Llvm {
-            // What LLVM refuses runs in the code that is made now.
-            let _ = self.resolve(shape, function, Flavour::Lanewise);
-        }
-        let _alone = self.table.compiling[index % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
+        let locks = match flavour {
+            Flavour::Lanewise => &self.table.compiling_regions,
+            Flavour::Converged | Flavour::Masked => &self.table.compiling,
+        };
+        let _alone = locks[index % LOCKS].lock().unwrap_or_else(PoisonError::into_inner);
         let known = entry.load(Ordering::Acquire);
         if !known.is_null() {
             return Ok(known);
@@ -205,11 +215,16 @@ impl Functions {
             Err(FaultKind::Unsupported(format!("'{name}', on which the compiler failed,")))
         });
         match &made {
-            Ok(code) => {
-                entry.store(code.cast_mut(), Ordering::Release);
-                if flavour == Flavour::Converged && self.source.tier == Tier::Auto {
-                    self.make_lanewise_later(shape, function);
+            Ok(made) => {
+                match self.source.tier {
+                    Tier::Auto if made.regions => self.make_lanewise_later(shape, function),
+                    Tier::Llvm if made.regions => {
+                        // What LLVM refuses runs in the code that has been made now.
+                        let _ = self.resolve(shape, function, Flavour::Lanewise);
+                    }
+                    _ => {}
                 }
+                entry.store(made.code.cast_mut(), Ordering::Release);
             }
             Err(refusal @ FaultKind::Unsupported(_)) => {
                 refused().insert((number(shape), index), refusal.clone());
@@ -217,7 +232,7 @@ impl Functions {
             // Other causes, such as a lack of memory, may be gone at the next launch.
             Err(_) => {}
         }
-        made
+        made.map(|made| made.code)
     }
 
     /// Has code made of a function's regions while others run. Converged code enters it when it comes to one then.
@@ -225,9 +240,12 @@ impl Functions {
         let own = self.own.clone();
         later::ask(move || {
             // The program may have gone.
-            if let Some(functions) = own.upgrade() {
-                let _ = functions.resolve(shape, function, Flavour::Lanewise);
+            let Some(functions) = own.upgrade() else { return };
+            if let Err(why) = llvm::llvm_version() {
+                let name = &functions.source.module.functions[function as usize].name;
+                return llvm::note(name, Err(why.to_owned()));
             }
+            let _ = functions.resolve(shape, function, Flavour::Lanewise);
         });
     }
 
@@ -238,13 +256,14 @@ impl Functions {
     }
 
     /// Compiles a function, or takes its code from the cache.
-    fn make(&self, shape: BlockShape, function: u32, flavour: Flavour) -> Result<*const c_void, FaultKind> {
+    fn make(&self, shape: BlockShape, function: u32, flavour: Flavour) -> Result<Made, FaultKind> {
         let Source { module, symbols: _, bodies, abreast, waits, check, watch, provided, tier } =
             &self.source;
         let declared = &module.functions[function as usize];
         if declared.body.is_none() {
             let code = provided(declared, flavour);
-            return code.ok_or_else(|| FaultKind::Undefined(declared.name.to_string()));
+            let made = code.map(|code| Made { code, regions: false });
+            return made.ok_or_else(|| FaultKind::Undefined(declared.name.to_string()));
         }
         let request = Request {
             module,
@@ -259,9 +278,9 @@ impl Functions {
             lanewise: *tier != Tier::Cranelift,
         };
         let object = cache::compile(self.cached(), &request)?;
-        let entry = object.entry();
+        let made = Made { code: object.entry().cast(), regions: object.regions };
         self.table.objects.write().unwrap_or_else(PoisonError::into_inner).push(object);
-        Ok(entry.cast())
+        Ok(made)
     }
 
     /// Makes a function of the test's own the code of one of the program's.

@@ -18,6 +18,8 @@ pub(crate) struct CodeObject {
     length: usize,
     /// The function that it is the code of.
     pub function: u32,
+    /// It calls code of regions by another generator, if there is that.
+    pub regions: bool,
     positions: Vec<(u32, u32)>,
 }
 
@@ -46,7 +48,8 @@ impl CodeObject {
             return Err(wrong(error));
         }
         let start = NonNull::new(start).expect("mmap does not give null");
-        Ok(CodeObject { start, mapped, length, function, positions: compiled.positions })
+        let Compiled { positions, regions, .. } = compiled;
+        Ok(CodeObject { start, mapped, length, function, regions, positions })
     }
 
     /// Bytes of memory that it takes.

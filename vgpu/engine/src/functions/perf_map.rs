@@ -65,7 +65,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("perf-1.map");
         std::fs::write(&file, "of an older process\n").expect("written");
-        let compiled = Compiled { code: vec![0xcc; 0x1f], positions: Vec::new() };
+        let compiled = Compiled { code: vec![0xcc; 0x1f], ..Compiled::default() };
         let object = CodeObject::new(0, compiled).expect("memory");
         let first = line(object.entry() as usize, object.length(), "axpy");
         append(&file, &first, true).expect("written");

@@ -2,8 +2,8 @@
 //!
 //! Before such a loop it is found out how often it goes round for sure, and where accesses begin and end in that
 //! time. If all are in memory that is accessed here, a copy of the loop does these turns without looking, so that LLVM
-//! may do several at once. What is left, one turn at least, is the loop's as it is written. A turn that is not done by
-//! the copy is not even begun by it: so all that concerns the loop's end is there once.
+//! may do several at once. Where the loop is left behind its turns alone, the copy does its last turn, too, and then looks
+//! whether it is left. Elsewhere that turn is not even begun by the copy. What is left is the loop's as it is written.
 //!
 //! A copy does at most [`CHUNK`] turns before it looks at the fuel.
 
@@ -66,6 +66,8 @@ pub(super) type State = FxHashMap<u32, Known>;
 pub(super) struct Plan {
     /// The loop goes on where these hold.
     tests: Vec<Test>,
+    /// One of them is elsewhere than behind a turn.
+    leaves_within: bool,
     /// Values of 32 bits that are widened, signed or not: they must not go beyond what their type holds.
     widened: Vec<(Line, bool)>,
     accesses: Vec<Planned>,
@@ -76,6 +78,44 @@ pub(super) struct Planned {
     line: Line,
     offset: i64,
     bytes: u64,
+}
+
+/// Accesses that go on together: what they reach in a turn, and where they have to be aligned.
+pub(super) struct Group {
+    line: Line,
+    start: i64,
+    end: i64,
+    /// Distances from the line, and to how many bytes those are aligned.
+    aligned: Vec<(u64, u64)>,
+}
+
+/// Bytes that the processor fetches at once, and how far ahead it is told to.
+const LINE: u64 = 64;
+const AHEAD: u64 = 768;
+
+/// Accesses of a group are no farther apart.
+const MOST_APART: i64 = 1 << 20;
+
+fn groups(accesses: &[Planned]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for &Planned { line, offset, bytes, .. } in accesses {
+        let aligned = (offset as u64 & (bytes - 1), bytes);
+        let end = offset.saturating_add(bytes as i64);
+        let near = |group: &&mut Group| {
+            let (start, end) = (group.start.min(offset), group.end.max(end));
+            group.line == line && end.checked_sub(start).is_some_and(|apart| apart <= MOST_APART)
+        };
+        match groups.iter_mut().find(near) {
+            Some(group) => {
+                (group.start, group.end) = (group.start.min(offset), group.end.max(end));
+                if !group.aligned.contains(&aligned) {
+                    group.aligned.push(aligned);
+                }
+            }
+            None => groups.push(Group { line, start: offset, end, aligned: vec![aligned] }),
+        }
+    }
+    groups
 }
 
 fn inverse(order: IntOrder) -> IntOrder {
@@ -127,6 +167,9 @@ pub(super) trait Counted<'a> {
 
     /// Writes what a block does.
     fn write(&mut self, block: u32);
+
+    /// Goes from a loop's block to one outside of it.
+    fn leave(&mut self, from: u32, to: u32);
 
     fn code<'b>(&'b mut self) -> &'b mut Text
     where
@@ -182,6 +225,7 @@ pub(super) trait Counted<'a> {
                     // The loop goes on where the guard holds, or where it does not.
                     let order = if guard.negated == stays { inverse(test.order) } else { test.order };
                     plan.tests.push(Test { order, ..test });
+                    plan.leaves_within |= number != inner.latch;
                 }
             }
             states.insert(number, state);
@@ -514,10 +558,11 @@ pub(super) trait Counted<'a> {
         Some(self.code().select(holds, count, Value::wide(0)))
     }
 
-    /// Whether an access is in memory that is accessed here, the first time and the last.
-    fn fits(&mut self, planned: &Planned, last: Value, holds: Value) -> Value {
-        let Planned { line, offset, bytes, .. } = *planned;
-        let first = self.binary("add", line.first, Value::wide(offset as u64));
+    /// Whether accesses are in memory that is accessed here, the first time and the last.
+    fn fits(&mut self, group: &Group, last: Value, holds: Value) -> Value {
+        let Group { line, start, end, ref aligned } = *group;
+        let bytes = (end - start) as u64;
+        let first = self.binary("add", line.first, Value::wide(start as u64));
         let mut all = vec![holds];
         let mut ends = vec![first];
         if !line.is_fixed() {
@@ -534,9 +579,12 @@ pub(super) trait Counted<'a> {
         }
         let wide = self.binary("add", line.step, Value::wide(MOST_STEP));
         all.push(self.code().compare("ult", wide, Value::wide(2 * MOST_STEP)));
-        let bits = self.code().binary("or", first, line.step);
-        let low = self.code().binary("and", bits, Value::wide(bytes - 1));
-        all.push(self.code().compare("eq", low, Value::wide(0)));
+        for &(offset, bytes) in aligned {
+            let place = self.binary("add", line.first, Value::wide(offset));
+            let bits = self.code().binary("or", place, line.step);
+            let low = self.code().binary("and", bits, Value::wide(bytes - 1));
+            all.push(self.code().compare("eq", low, Value::wide(0)));
+        }
         self.all(all)
     }
 
@@ -544,6 +592,36 @@ pub(super) trait Counted<'a> {
         let mut conditions = conditions.into_iter();
         let first = conditions.next().unwrap_or(Value::constant(Type::Bit, 1));
         conditions.fold(first, |all, other| self.code().binary("and", all, other))
+    }
+
+    /// Whether each lane goes through the loop by itself, and looks up what others than its steps lead to: LLVM makes no
+    /// vectors of such a loop.
+    fn looks_up(&mut self, inner: &Innermost, planned: &[Planned]) -> bool {
+        let unit = self.of();
+        let mut operations =
+            inner.blocks.iter().flat_map(|&block| unit.code.blocks[block as usize].operations.clone());
+        !self.lane().same && operations.any(|index| {
+            let loads =
+                matches!(&unit.operation(index).kind, Kind::Load { address, .. } if address.slot().is_some());
+            loads && planned.iter().all(|planned| planned.operation != index)
+        })
+    }
+
+    /// Has the processor fetch what steps lead to later: in short loops, what the next lanes read. Processors notice
+    /// by themselves what goes on for long alone.
+    fn fetch_ahead(&mut self, planned: &[Planned], turn: Value, bases: &FxHashMap<u32, Value>) {
+        for group in groups(planned) {
+            let first = planned.iter().find(|planned| planned.line == group.line);
+            let (Some(step), Some(first)) = (group.line.step.bits(), first) else { continue };
+            if !(1..=LINE).contains(&step) {
+                continue;
+            }
+            self.lane().declared.insert("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".to_owned());
+            let distance = self.binary("mul", turn, group.line.step);
+            let at = self.code().behind(bases[&first.operation], distance);
+            let at = self.code().behind(at, Value::wide(AHEAD));
+            act!(self.lane().text, "call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)");
+        }
     }
 
     /// Writes the copy.
@@ -556,8 +634,13 @@ pub(super) trait Counted<'a> {
             let text = self.code();
             count = make!(text, Type::Wide, "call i64 @llvm.umin.i64(i64 {count}, i64 {turns})");
         }
-        let mut holds = self.code().compare("uge", count, Value::wide(LEAST));
-        let last = self.code().binary("sub", count, Value::wide(1));
+        let one = Value::wide(1);
+        let whole = !plan.tests.is_empty() && !plan.leaves_within;
+        let (turns, last) = match whole {
+            true => (self.code().binary("add", count, one), count),
+            false => (count, self.code().binary("sub", count, one)),
+        };
+        let mut holds = self.code().compare("uge", turns, Value::wide(LEAST));
         for &(line, signed) in &plan.widened {
             let first = self.extended(line.first, signed);
             let step = self.extended(line.step, true);
@@ -569,8 +652,8 @@ pub(super) trait Counted<'a> {
             let within = self.code().compare("ult", end, Value::wide(1 << 32));
             holds = self.code().binary("and", holds, within);
         }
-        for planned in &plan.accesses {
-            holds = self.fits(planned, last, holds);
+        for group in groups(&plan.accesses) {
+            holds = self.fits(&group, last, holds);
         }
         let (begin, done, again) = (self.code().label(), self.code().label(), self.code().label());
         self.code().branch(holds, begin, head);
@@ -591,6 +674,7 @@ pub(super) trait Counted<'a> {
         act!(self.lane().text, "store i64 0, ptr {place}");
         let labels: FxHashMap<u32, Label> =
             inner.blocks.iter().map(|&block| (block, self.lane().text.label())).collect();
+        let ahead = self.looks_up(inner, &plan.accesses);
         let next = self.code().label();
         let first = labels[&inner.head];
         self.code().jump(first);
@@ -604,6 +688,9 @@ pub(super) trait Counted<'a> {
                     let reached =
                         Reached { base: bases[&planned.operation], distance, offset: planned.offset };
                     self.lane().known.insert(planned.operation, reached);
+                }
+                if ahead {
+                    self.fetch_ahead(&plan.accesses, turn, &bases);
                 }
             }
             self.write(number);
@@ -627,7 +714,7 @@ pub(super) trait Counted<'a> {
         let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
         let turn = self.code().binary("add", turn, Value::wide(1));
         act!(self.lane().text, "store i64 {turn}, ptr {place}");
-        let over = self.code().compare("eq", turn, count);
+        let over = self.code().compare("eq", turn, turns);
         self.code().branch(over, done, first);
         self.code().begin(done);
         let operations = &self.of().code.blocks[inner.head as usize].operations;
@@ -638,9 +725,29 @@ pub(super) trait Counted<'a> {
         self.lane().spend(cost, again);
         self.code().at(None);
         self.code().begin(again);
-        let more = self.code().compare("eq", count, Value::wide(CHUNK));
         let before = self.before(index);
-        self.code().branch(more, before, head);
+        match self.of().code.blocks[inner.latch as usize].end {
+            End::Branch(guard, yes, no) if whole => {
+                let holds = self.lane().guard(guard);
+                let ways = [yes, no].map(|to| (to, self.code().label()));
+                self.code().branch(holds, ways[0].1, ways[1].1);
+                for (to, label) in ways {
+                    self.code().begin(label);
+                    if to == inner.head {
+                        self.code().at(start);
+                        let cost = self.of().fuel.step(inner.head);
+                        self.lane().go(before, Some(cost));
+                        self.code().at(None);
+                    } else {
+                        self.leave(inner.latch, to);
+                    }
+                }
+            }
+            _ => {
+                let more = self.code().compare("eq", count, Value::wide(CHUNK));
+                self.code().branch(more, before, head);
+            }
+        }
     }
 }
 

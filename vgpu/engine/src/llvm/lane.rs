@@ -118,7 +118,8 @@ impl<'a> Lane<'a> {
     }
 
     /// The function of a warp's that has been written, with its own location first among `locations`.
-    pub fn function(self, name: &str, locations: u32) -> String {
+    pub fn function(self, name: &str, locations: u32, located: &mut String) -> String {
+        self.text.locate(name, located);
         format!(
             "define internal i64 @{name}(ptr noalias %warp, ptr noalias %frame) noinline #0 !dbg !{} {{\n{}}}\n",
             locations - 1,

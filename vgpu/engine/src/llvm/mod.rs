@@ -70,7 +70,7 @@ pub fn lanewise() -> Vec<Noted> {
 }
 
 /// Code has been made of a function's regions, or has not.
-fn note(function: &str, outcome: Result<usize, String>) {
+pub(crate) fn note(function: &str, outcome: Result<usize, String>) {
     let mut noted = NOTED.lock().unwrap_or_else(PoisonError::into_inner);
     if noted.len() < MOST_NOTED {
         noted.push(Noted { function: function.to_owned(), outcome });
@@ -101,8 +101,7 @@ impl Generator for Llvm {
         texts: Option<&mut Texts>,
     ) -> Result<Compiled, Refused> {
         let made = regions(unit, flavour, passes, texts);
-        let outcome = made.as_ref().map_err(Clone::clone);
-        note(unit.name, outcome.map(|_| unit.lanewise.as_ref().map_or(0, Vec::len) + unit.uniform.len()));
+        note(unit.name, made.as_ref().map_err(Clone::clone).and_then(|_| Ok(unit.regions()?)));
         made.map_err(|why| Refused(format!("LLVM: '{}': {why}", unit.name)))
     }
 }
@@ -116,9 +115,7 @@ fn regions(
     if flavour != Flavour::Lanewise {
         return Err("only of regions that lanes run by themselves".to_owned());
     }
-    if unit.uniform.is_empty() && unit.lanewise.as_ref().map_err(|&why| why)?.is_empty() {
-        return Err("no region that lanes would run faster by themselves".to_owned());
-    }
+    unit.regions()?;
     let ir = passes.run(Pass::Emit, || module(unit));
     let (given, shown) = (ir.clone(), texts.is_some());
     let work = move || {
@@ -149,10 +146,12 @@ fn module(unit: &Unit<'_>) -> String {
         let scope = LOCATIONS + number as u32 * (operations + 2);
         let name = format!("region{number}");
         functions += &match regions.get(number) {
-            Some(region) => region::write(unit, region, &name, scope + 1, &reads, &mut declared),
+            Some(region) => {
+                region::write(unit, region, &name, scope + 1, &reads, &mut declared, &mut locations)
+            }
             None => {
                 let region = &unit.uniform[number - regions.len()];
-                uniform::write(unit, region, &name, scope + 1, &reads, &mut declared)
+                uniform::write(unit, region, &name, scope + 1, &reads, &mut declared, &mut locations)
             }
         };
         let _ = writeln!(cases, "    i64 {number}, label %call{number}");
@@ -160,14 +159,6 @@ fn module(unit: &Unit<'_>) -> String {
             calls,
             "call{number}:\n  %exit{number} = call i64 @{name}(ptr %warp, ptr %frame)\n  ret i64 %exit{number}"
         );
-        let _ = writeln!(
-            locations,
-            "!{scope} = distinct !DISubprogram(name: \"{name}\", file: !2, unit: !1, type: !3, \
-             spFlags: DISPFlagDefinition)"
-        );
-        for line in 0..=operations {
-            let _ = writeln!(locations, "!{} = !DILocation(line: {line}, scope: !{scope})", scope + 1 + line);
-        }
     }
     let mut callees = FxHashMap::default();
     for (&number, callee) in &unit.callees {

@@ -160,5 +160,5 @@ pub(super) fn link(file: &[u8]) -> Result<Compiled, Wrong> {
             lines::positions(&table)?
         }
     };
-    Ok(Compiled { code, positions })
+    Ok(Compiled { code, positions, regions: false })
 }

@@ -1,5 +1,6 @@
 //! Writes LLVM's IR as text: values with their types, instructions, blocks.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fmt::Write;
 
@@ -142,6 +143,8 @@ pub(super) struct Text {
     labels: u32,
     /// The operation that is being written, and one more.
     line: u32,
+    /// All that there have been.
+    lines: BTreeSet<u32>,
     /// The debug location of a line is the metadata with this number, and the line's more; none where nothing has one.
     locations: Option<u32>,
 }
@@ -164,7 +167,7 @@ impl Text {
     /// `locations` is where the numbers of debug locations begin.
     #[must_use]
     pub fn new(locations: u32) -> Self {
-        Text { locations: Some(locations), ..Text::default() }
+        Text { locations: Some(locations), lines: BTreeSet::from([0]), ..Text::default() }
     }
 
     #[must_use]
@@ -183,6 +186,21 @@ impl Text {
     /// What follows belongs to an operation, or to none.
     pub fn at(&mut self, operation: Option<u32>) {
         self.line = operation.map_or(0, |operation| operation + 1);
+        self.lines.insert(self.line);
+    }
+
+    /// Adds the debug locations of a function with a name, and the scope that they are in.
+    pub fn locate(&self, name: &str, all: &mut String) {
+        let Some(locations) = self.locations else { return };
+        let scope = locations - 1;
+        let _ = writeln!(
+            all,
+            "!{scope} = distinct !DISubprogram(name: \"{name}\", file: !2, unit: !1, type: !3, \
+             spFlags: DISPFlagDefinition)"
+        );
+        for line in &self.lines {
+            let _ = writeln!(all, "!{} = !DILocation(line: {line}, scope: !{scope})", locations + line);
+        }
     }
 
     /// The operation that is being written.

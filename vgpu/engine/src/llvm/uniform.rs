@@ -31,6 +31,7 @@ pub(super) fn write(
     locations: u32,
     reads: &Reads,
     declared: &mut Declared,
+    located: &mut String,
 ) -> String {
     let mut text = Text::new(locations);
     let labels = region.blocks.iter().map(|&block| (block, text.label())).collect();
@@ -46,7 +47,7 @@ pub(super) fn write(
         writer.counted(index);
     }
     writer.end();
-    writer.lane.function(name, locations)
+    writer.lane.function(name, locations, located)
 }
 
 struct Writer<'a> {
@@ -73,6 +74,10 @@ impl<'a> Counted<'a> for Writer<'a> {
 
     fn before(&self, index: usize) -> Label {
         self.before[index]
+    }
+
+    fn leave(&mut self, from: u32, to: u32) {
+        self.go(from, to);
     }
 
     fn write(&mut self, block: u32) {

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Once, mpsc};
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,22 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 /// The process ends: nothing new is begun.
 static ENDS: AtomicBool = AtomicBool::new(false);
+
+/// Nanoseconds of processor time that those have taken that have ended.
+static SPENT: AtomicU64 = AtomicU64::new(0);
+
+/// A processor time, by the clock that counts it.
+pub(crate) fn processor_time(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes a time of its type; where it cannot, no time has gone by.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// The processor time that LLVM has taken in this process.
+pub(crate) fn spent_by_llvm() -> Duration {
+    Duration::from_nanos(SPENT.load(Ordering::Relaxed))
+}
 
 /// Counts a thread.
 struct Running;
@@ -119,6 +135,8 @@ fn run_within<T: Send + 'static>(
         FAILS.set(failed);
         let _running = Running::new();
         let done = if ENDS.load(Ordering::SeqCst) { Err("the process ends".to_owned()) } else { work() };
+        let spent = processor_time(libc::CLOCK_THREAD_CPUTIME_ID);
+        SPENT.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
         let _ = sender.send(done);
         FAILS.set(ptr::null());
     };

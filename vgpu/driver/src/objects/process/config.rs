@@ -182,7 +182,7 @@ impl Config {
             )
             .unwrap_or_default(),
             tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`")
-                .unwrap_or_default(),
+                .unwrap_or(DEFAULT_TIER),
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
                 Some(path) => Some(path.into()),
@@ -191,6 +191,9 @@ impl Config {
         }
     }
 }
+
+/// LLVM's code comes while a program runs, where LLVM is there.
+const DEFAULT_TIER: Tier = Tier::Auto;
 
 /// What `cuDriverGetVersion` answers when nothing else is asked for: CUDA 13.5, whose PTX is
 /// the newest that `gangway-ptx` reads.
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(
             (config.devices, config.check, config.execution, config.tier),
-            (1, Checks::default(), Execution::Compiled, Tier::Cranelift)
+            (1, Checks::default(), Execution::Compiled, DEFAULT_TIER)
         );
         assert_eq!(config.memory % (1 << 30), 0);
         assert_eq!(config.cache, None);
@@ -342,7 +345,7 @@ mod tests {
         ]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(config.memory, default_device_size());
-        assert_eq!((config.devices, config.tier), (1, Tier::Cranelift));
+        assert_eq!((config.devices, config.tier), (1, DEFAULT_TIER));
         assert!(config.workers >= 1);
         assert_eq!(config.cache, None);
     }

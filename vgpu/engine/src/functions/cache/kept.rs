@@ -105,7 +105,7 @@ mod tests {
 
     fn put(kept: &Kept, number: u8, bytes: usize) -> Arc<CodeObject> {
         let place = kept.place(&[number; 32]);
-        let compiled = Compiled { code: vec![0xcc; 16], positions: Vec::new() };
+        let compiled = Compiled { code: vec![0xcc; 16], ..Compiled::default() };
         let object = Arc::new(CodeObject::new(0, compiled).expect("memory"));
         *lock(&place) = Some(object.clone());
         drop(place);

@@ -152,7 +152,8 @@ fn checksum(key: &Key, payload: &[u8]) -> [u8; 32] {
 }
 
 fn encode(key: &Key, compiled: &Compiled) -> Vec<u8> {
-    let mut payload = compiled.code.clone();
+    let mut payload = vec![u8::from(compiled.regions)];
+    payload.extend_from_slice(&compiled.code);
     for (offset, instruction) in &compiled.positions {
         payload.extend_from_slice(&offset.to_le_bytes());
         payload.extend_from_slice(&instruction.to_le_bytes());
@@ -170,13 +171,14 @@ fn decode(key: &Key, bytes: &[u8]) -> Option<Compiled> {
     let number = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?));
     let (header, payload) = bytes.split_at_checked(HEADER)?;
     let (code, positions) = (number(&header[40..44])? as usize, number(&header[44..48])? as usize);
-    let fits = code.checked_add(positions.checked_mul(8)?)? == payload.len();
+    let (&regions, rest) = payload.split_first()?;
+    let fits = code.checked_add(positions.checked_mul(8)?)? == rest.len();
     if header[..8] != MAGIC || !fits || header[8..40] != checksum(key, payload) {
         return None;
     }
-    let (code, positions) = payload.split_at(code);
+    let (code, positions) = rest.split_at(code);
     let pairs = positions.chunks_exact(8).map(|pair| Some((number(&pair[..4])?, number(&pair[4..])?)));
-    Some(Compiled { code: code.to_vec(), positions: pairs.collect::<Option<_>>()? })
+    Some(Compiled { code: code.to_vec(), positions: pairs.collect::<Option<_>>()?, regions: regions != 0 })
 }
 
 #[cfg(test)]
@@ -192,7 +194,7 @@ mod tests {
     }
 
     fn compiled() -> Compiled {
-        Compiled { code: (0..200).collect(), positions: vec![(0, 3), (17, 4), (90, 5)] }
+        Compiled { code: (0..200).collect(), positions: vec![(0, 3), (17, 4), (90, 5)], regions: true }
     }
 
     #[test]
