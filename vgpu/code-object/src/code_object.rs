@@ -1,6 +1,7 @@
 //! A whole image, checked.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use object::elf;
 
@@ -23,6 +24,8 @@ pub struct CodeObject<'a> {
     pub target: Target,
     /// In the order of their addresses, apart from each other.
     pub segments: Vec<Segment<'a>>,
+    /// What nothing writes once the image is loaded, as far as the image says so.
+    pub constant: Vec<Range<u64>>,
     /// How much memory the segments take, from address 0.
     pub memory_size: u64,
     pub symbols: Vec<Symbol<'a>>,
@@ -68,6 +71,7 @@ impl<'a> CodeObject<'a> {
             version,
             target,
             memory_size: headers.memory_size(),
+            constant: headers.constant(),
             kernels,
             segments: headers.loaded,
             symbols,

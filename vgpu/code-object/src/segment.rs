@@ -1,5 +1,7 @@
 //! What of the image is loaded where.
 
+use std::ops::Range;
+
 use object::elf;
 
 use crate::bytes;
@@ -17,6 +19,8 @@ pub(crate) struct Headers<'a> {
     pub notes: Vec<&'a [u8]>,
     /// Address and size of the dynamic table.
     pub dynamic: Option<(u64, u64)>,
+    /// Address and size of what only relocations write.
+    pub relocated: Option<(u64, u64)>,
 }
 
 /// Bytes of the image, and zeros behind them, at an address relative to where it is loaded.
@@ -99,9 +103,20 @@ impl<'a> Headers<'a> {
             }
             elf::PT_NOTE => self.notes.push(bytes::slice(image, "a note segment", offset, file_size)?),
             elf::PT_DYNAMIC => self.dynamic = Some((address, size)),
+            elf::PT_GNU_RELRO => self.relocated = Some((address, size)),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Segments that are not written, and the part of another one that only relocations write.
+    pub fn constant(&self) -> Vec<Range<u64>> {
+        let fixed = self.loaded.iter().filter(|segment| !segment.access.writes);
+        let relocated = self
+            .relocated
+            .filter(|&(address, size)| self.loaded.iter().any(|segment| segment.contains(address, size)));
+        let relocated = relocated.map(|(address, size)| address..address + size);
+        fixed.map(|segment| segment.address..segment.end()).chain(relocated).collect()
     }
 
     /// The bytes of the file that are loaded at an address, to the end of their segment.

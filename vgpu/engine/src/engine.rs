@@ -200,8 +200,29 @@ impl Engine {
         stop: Option<Arc<AtomicBool>>,
         past: Option<Arc<dyn Past>>,
     ) -> Result<(), Box<Fault>> {
+        self.launch_part(launch, 0, stop, past)
+    }
+
+    /// As [`launch_until`](Engine::launch_until) without the blocks before the one with a number, which somebody else
+    /// runs.
+    pub fn launch_from(
+        &self,
+        launch: &KernelLaunch<'_>,
+        first: u64,
+        stop: Option<Arc<AtomicBool>>,
+    ) -> Result<(), Box<Fault>> {
+        self.launch_part(launch, first, stop, None)
+    }
+
+    fn launch_part(
+        &self,
+        launch: &KernelLaunch<'_>,
+        first: u64,
+        stop: Option<Arc<AtomicBool>>,
+        past: Option<Arc<dyn Past>>,
+    ) -> Result<(), Box<Fault>> {
         let turn = self.at_once.take(stop.as_deref());
-        let result = self.run(launch, stop, past);
+        let result = self.run(launch, first, stop, past);
         drop(turn);
         output::flush();
         result
@@ -210,6 +231,7 @@ impl Engine {
     fn run(
         &self,
         launch: &KernelLaunch<'_>,
+        first: u64,
         stop: Option<Arc<AtomicBool>>,
         past: Option<Arc<dyn Past>>,
     ) -> Result<(), Box<Fault>> {
@@ -220,6 +242,7 @@ impl Engine {
         self.device.before_launch();
         let races = self.races.as_ref().map(|device| Watched { device, past });
         let mut job = Job::new(launch, stack, workers, stop.clone(), races);
+        job.handout.begin_at(first);
         job.accesses.clone_from(&self.accesses);
         job.sync = self.options.checks.sync.then(Default::default);
         if let Err(refusal) = job.compile() {

@@ -23,6 +23,7 @@
 //! | `integer` | integer operations without a word in the language |
 //! | `operations` | what a lane computes, by name |
 //! | `atomics` | what atomic operations make of memory |
+//! | `registers` | how many there are |
 //! | `wave` | a wave's registers |
 //! | `lanes` | which lane reads which |
 //! | `operands` | registers and constants |
@@ -39,6 +40,7 @@
 //! | `execute` | one instruction |
 //! | `code` | decoded instructions |
 //! | `start` | registers at the beginning |
+//! | `groups` | work-groups that nobody has taken |
 //! | `machine` | work-groups and waves |
 #![forbid(unsafe_code)]
 
@@ -53,6 +55,7 @@ mod fault;
 mod flat;
 mod float;
 mod format;
+mod groups;
 mod integer;
 mod lanes;
 mod local;
@@ -61,6 +64,7 @@ mod memory;
 mod mode;
 mod operands;
 mod operations;
+mod registers;
 mod scalar;
 mod scalar_memory;
 mod space;
@@ -73,5 +77,8 @@ mod wave;
 pub use dispatch::{Dispatch, GROUP_APERTURE, LANES, PACKET_SIZE, PRIVATE_APERTURE, Packet, Scratch};
 pub use execute::runs;
 pub use fault::{Fault, FaultKind, Lane};
+pub use groups::Groups;
 pub use machine::{launch, launch_part};
 pub use memory::{Flat, Memory};
+pub use registers::Registers;
+pub use start::unsupported;

@@ -3,7 +3,7 @@
 //! Several work-groups run by turns, as many as there is scratch memory for, up to a few: kernels
 //! whose work-groups wait for each other end, if there are not too many.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gangway_code_object::Descriptor;
 use gangway_gcn::Instruction;
@@ -12,17 +12,16 @@ use crate::code::Code;
 use crate::control::Next;
 use crate::dispatch::Dispatch;
 use crate::fault::{Fault, FaultKind, Lane};
+use crate::groups::{Groups, RESIDENT};
 use crate::memory::Memory;
 use crate::mode::Mode;
+use crate::registers::Registers;
 use crate::space::Memories;
 use crate::wave::{LANES, Status, Stop, Wave};
-use crate::{execute, operands, start};
+use crate::{execute, start};
 
 /// How many instructions a wave runs before the next one has its turn.
 const TURN: u32 = 256;
-
-/// How many work-groups run by turns, at most.
-const RESIDENT: u64 = 16;
 
 /// A work-group that runs.
 struct Group {
@@ -47,18 +46,19 @@ struct Machine<'a> {
 /// # Errors
 /// The launch is wrong, or the kernel failed; then what it has written until then stays.
 pub fn launch(memory: &dyn Memory, dispatch: &Dispatch, stop: &AtomicBool) -> Result<(), Box<Fault>> {
-    launch_part(memory, dispatch, &AtomicU64::new(0), stop)
+    let groups = dispatch.packet.groups().into_iter().map(u64::from).product();
+    launch_part(memory, dispatch, &Groups::new(groups, false), stop)
 }
 
-/// Runs work-groups of a launch that several threads run. `next` is the number of the first one that nobody has
-/// taken, and theirs together; each thread has scratch memory of its own in the dispatch.
+/// Runs work-groups of a launch that several threads run, who have `groups` together. Each thread has scratch memory of
+/// its own in the dispatch.
 ///
 /// # Errors
 /// As for [`launch`]. The other threads go on until they are stopped.
 pub fn launch_part(
     memory: &dyn Memory,
     dispatch: &Dispatch,
-    next: &AtomicU64,
+    groups: &Groups,
     stop: &AtomicBool,
 ) -> Result<(), Box<Fault>> {
     let fail = |kind| Box::new(fault(dispatch, 0, 0, kind));
@@ -68,7 +68,7 @@ pub fn launch_part(
         return Err(fail(FaultKind::Unsupported(what.to_owned())));
     }
     let code = Code::new(dispatch.gpu);
-    Machine { memory, dispatch, descriptor, entry, code, time: 0 }.run(next, stop)
+    Machine { memory, dispatch, descriptor, entry, code, time: 0 }.run(groups, stop)
 }
 
 /// A fault of no wave.
@@ -86,26 +86,33 @@ fn fault(dispatch: &Dispatch, address: u64, entry: u64, kind: FaultKind) -> Faul
 }
 
 impl Machine<'_> {
-    fn run(&mut self, next: &AtomicU64, stop: &AtomicBool) -> Result<(), Box<Fault>> {
+    fn run(&mut self, waiting: &Groups, stop: &AtomicBool) -> Result<(), Box<Fault>> {
         let packet = self.dispatch.packet;
-        let [columns, rows, layers] = packet.groups().map(u64::from);
-        let count = columns * rows * layers;
+        let [columns, rows, _] = packet.groups().map(u64::from);
         let room = match packet.group_scratch() {
             0 => RESIDENT,
             need => (self.dispatch.scratch.size / need).min(RESIDENT),
         };
-        let mut waiting = std::iter::from_fn(|| {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let place = || [number % columns, number / columns % rows, number / columns / rows];
-            (number < count).then(|| place().map(|place| place as u32))
-        });
-        let mut groups: Vec<Group> = waiting
-            .by_ref()
-            .take(room as usize)
-            .enumerate()
-            .map(|(slot, id)| self.group(id, slot as u64))
-            .collect();
-        while !groups.is_empty() {
+        let place = |number: u64| {
+            [number % columns, number / columns % rows, number / columns / rows].map(|place| place as u32)
+        };
+        let mut slots: Vec<u64> = (0..room).rev().collect();
+        let mut groups: Vec<Group> = Vec::new();
+        loop {
+            while groups.len() < waiting.at_once()
+                && let Some(slot) = slots.pop()
+            {
+                match waiting.take() {
+                    Some(number) => groups.push(self.group(place(number), slot)),
+                    None => {
+                        slots.push(slot);
+                        break;
+                    }
+                }
+            }
+            if groups.is_empty() {
+                return Ok(());
+            }
             let mut index = 0;
             while index < groups.len() {
                 if stop.load(Ordering::Relaxed) {
@@ -117,13 +124,9 @@ impl Machine<'_> {
                     continue;
                 }
                 // It has ended: the next one takes its memory.
-                match waiting.next() {
-                    Some(id) => groups[index] = self.group(id, groups[index].slot),
-                    None => drop(groups.swap_remove(index)),
-                }
+                slots.push(groups.swap_remove(index).slot);
             }
         }
-        Ok(())
     }
 
     fn group(&self, id: [u32; 3], slot: u64) -> Group {
@@ -145,8 +148,7 @@ impl Machine<'_> {
                 mode: Mode::of(&self.descriptor),
                 scalar: [0; 128],
                 vector: Vec::new(),
-                vectors: 0,
-                accumulators: 0,
+                registers: Registers::of(self.dispatch.gpu, &self.descriptor),
                 scratch,
                 scratch_size: packet.wave_scratch(),
                 number,
@@ -190,7 +192,7 @@ impl Machine<'_> {
 
     fn step(&mut self, lds: &mut [u8], wave: &mut Wave) -> Result<Next, Box<Fault>> {
         let pc = wave.pc;
-        let found = self.code.at(self.memory, pc, |instruction| check(wave, instruction));
+        let found = self.code.at(self.memory, pc, |instruction| wave.registers.are_there(instruction));
         let known = match found {
             Ok(known) => *known,
             Err(failure) => {
@@ -223,24 +225,5 @@ impl Machine<'_> {
     fn stopped(&self, wave: &Wave, kind: FaultKind) -> Box<Fault> {
         let instruction = self.code.decode(self.memory, wave.pc).ok();
         self.failed(wave, wave.pc, instruction.as_ref(), Stop { kind, lane: None })
-    }
-}
-
-/// Whether the wave has the registers that an instruction names.
-fn check(wave: &Wave, instruction: &Instruction) -> Result<(), FaultKind> {
-    use gangway_gcn::Form;
-
-    let all = |to: &gangway_gcn::Operands, from: &gangway_gcn::Operands| {
-        operands::check(wave, to.iter().chain(from.iter()).copied())
-    };
-    match &instruction.form {
-        Form::Vector(vector) => all(&vector.to, &vector.from),
-        Form::Local(local) => all(&local.to, &local.from),
-        Form::Flat(flat) => {
-            let named = flat.to.iter().copied().chain(flat.address).chain(flat.data);
-            operands::check(wave, named)
-        }
-        Form::Buffer(buffer) => operands::check(wave, buffer.address.into_iter().chain(buffer.data)),
-        Form::Scalar(_) | Form::ScalarMemory(_) => Ok(()),
     }
 }

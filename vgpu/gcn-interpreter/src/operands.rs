@@ -5,7 +5,6 @@ use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Operand, Row};
 
 use crate::dispatch::{GROUP_APERTURE, PRIVATE_APERTURE};
-use crate::fault::FaultKind;
 use crate::wave::{Result, Stop, Wave};
 
 /// A source: one value for all lanes, or registers.
@@ -66,7 +65,9 @@ fn special_value(wave: &Wave, special: Special) -> Result<u64> {
 pub fn registers(wave: &Wave, operand: Operand) -> Option<(usize, u8)> {
     match operand {
         Operand::Vector { first, words } => Some((usize::from(first), words)),
-        Operand::Accumulator { first, words } => Some((wave.accumulators + usize::from(first), words)),
+        Operand::Accumulator { first, words } => {
+            Some((wave.registers.accumulators + usize::from(first), words))
+        }
         _ => None,
     }
 }
@@ -77,23 +78,4 @@ pub fn source(wave: &Wave, row: &Row, slot: &Slot, operand: Operand) -> Result<S
         Some((first, words)) => Ok(Source::Registers { first, words }),
         None => scalar(wave, row, slot, operand).map(Source::Uniform),
     }
-}
-
-/// Whether a wave has the registers that an instruction names.
-pub fn check(wave: &Wave, operands: impl IntoIterator<Item = Operand>) -> std::result::Result<(), FaultKind> {
-    for operand in operands {
-        let (name, end, limit) = match operand {
-            Operand::Vector { first, words } => ('v', usize::from(first) + usize::from(words), wave.vectors),
-            Operand::Accumulator { first, words } => {
-                let have = wave.vector.len().saturating_sub(wave.accumulators);
-                ('a', usize::from(first) + usize::from(words), have)
-            }
-            _ => continue,
-        };
-        if end > limit {
-            let what = format!("there is no register {name}{}: the kernel has {limit}", end - 1);
-            return Err(FaultKind::BadRegister(what));
-        }
-    }
-    Ok(())
 }

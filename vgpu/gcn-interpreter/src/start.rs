@@ -5,9 +5,11 @@ use gangway_gcn::Gpu;
 use gangway_gcn::operand::scalar;
 
 use crate::dispatch::Dispatch;
+use crate::registers::Registers;
 use crate::wave::{LANES, Wave};
 
 /// What kernels may ask for that the interpreter does not do.
+#[must_use]
 pub fn unsupported(descriptor: &Descriptor) -> Option<&'static str> {
     let rsrc2 = descriptor.rsrc2;
     let exceptions = [
@@ -116,19 +118,8 @@ fn system(dispatch: &Dispatch, descriptor: &Descriptor, wave: &mut Wave, first: 
 
 /// Vector registers: the work-items' numbers.
 fn vector(gpu: Gpu, descriptor: &Descriptor, wave: &mut Wave) {
-    let granules = descriptor.rsrc1.vgpr_granules() as usize + 1;
-    let (count, vectors, accumulators) = match gpu {
-        Gpu::Gfx90a | Gpu::Gfx942 => {
-            // One file; accumulation registers begin in it where the descriptor says.
-            let count = granules * 8;
-            let first = (descriptor.rsrc3.accum_offset() as usize + 1) * 4;
-            (count, first.min(count), first.min(count))
-        }
-        Gpu::Gfx908 => (granules * 4 * 2, granules * 4, granules * 4),
-        Gpu::Gfx900 | Gpu::Gfx906 => (granules * 4, granules * 4, granules * 4),
-    };
-    wave.vector = vec![[0; LANES]; count];
-    (wave.vectors, wave.accumulators) = (vectors, accumulators);
+    wave.registers = Registers::of(gpu, descriptor);
+    wave.vector = vec![[0; LANES]; wave.registers.count];
     let packed = gpu.unified_registers();
     let items = descriptor.rsrc2.workitem_id() as usize;
     for lane in 0..LANES {

@@ -415,9 +415,8 @@ impl<'a> Frame<'a> {
 /// A vector register's place, with the index that M0 has.
 fn indexed(wave: &Wave, first: usize, words: u8) -> Result<usize> {
     let first = first + (wave.m0() & 0xff) as usize;
-    if first + usize::from(words) > wave.vectors {
-        let what = format!("an index leads to the register v{first}: the kernel has {}", wave.vectors);
-        return Err(crate::fault::FaultKind::BadRegister(what).into());
+    if first + usize::from(words) > wave.registers.vectors {
+        return Err(wave.registers.beyond().into());
     }
     Ok(first)
 }

@@ -4,6 +4,7 @@ use gangway_gcn::operand::scalar;
 
 use crate::fault::FaultKind;
 use crate::mode::Mode;
+use crate::registers::Registers;
 
 /// Lanes of a wave.
 pub const LANES: usize = 64;
@@ -28,9 +29,8 @@ pub struct Wave {
     pub scalar: [u32; 128],
     /// Vector registers, then accumulation registers, of which some of the first may be the same.
     pub vector: Vec<[u32; LANES]>,
-    /// How many of them are vector registers, and where accumulation registers begin.
-    pub vectors: usize,
-    pub accumulators: usize,
+    /// How many there are of each.
+    pub registers: Registers,
     /// Where its private memory begins, and how many bytes it has in all.
     pub scratch: u64,
     pub scratch_size: u64,

@@ -2,6 +2,7 @@
 
 use gangway_gcn::{Encoding, Row};
 
+use crate::half;
 use crate::node::{Type, Value};
 use crate::state::{Sources, State};
 
@@ -44,12 +45,12 @@ pub fn lift(s: &mut State, row: &Row, sources: &Sources) -> Option<Value> {
     }
     if row.name.contains("_class_") {
         let (number, classes) = (*sources.values.first()?, *sources.values.get(1)?);
-        return (!row.name.ends_with("f16")).then(|| class(s, number, classes));
+        return Some(class(s, number, classes, row.name.ends_with("f16")));
     }
     let (_, ty) = row.name.rsplit_once('_')?;
     let (a, b) = (*sources.values.first()?, *sources.values.get(1)?);
     let name = match ty {
-        "f32" => FLOATS[usize::from(row.opcode & 15)][0],
+        "f32" | "f16" => FLOATS[usize::from(row.opcode & 15)][0],
         "f64" => FLOATS[usize::from(row.opcode & 15)][1],
         _ => {
             let column = match ty {
@@ -67,7 +68,9 @@ pub fn lift(s: &mut State, row: &Row, sources: &Sources) -> Option<Value> {
         return Some(s.f.bit(always));
     }
     let mut args = [a, b];
-    if ty.ends_with("16") {
+    if ty == "f16" {
+        args = args.map(|arg| half::single(s, arg));
+    } else if ty.ends_with("16") {
         let (zero, count) = (s.f.word(0), s.f.word(16));
         let part = if ty == "i16" { "bfe.s32" } else { "bfe.u32" };
         args = args.map(|arg| s.f.plain(part, &[arg, zero, count]));
@@ -77,9 +80,18 @@ pub fn lift(s: &mut State, row: &Row, sources: &Sources) -> Option<Value> {
 
 /// Whether a number is of one of the classes that a word names (Vega ISA, 6.2.1, `V_CMP_CLASS`):
 /// whether its bits are in one of their ranges.
-fn class(s: &mut State, number: Value, classes: Value) -> Value {
+fn class(s: &mut State, number: Value, classes: Value, half: bool) -> Value {
     let wide = s.f.ty(number) == Type::Wide;
-    let (fraction, exponent) = if wide { (52, 0x7ff) } else { (23, 0xff) };
+    let mut number = number;
+    if half {
+        let mask = s.f.word(0xffff);
+        number = s.f.plain("and.b32", &[number, mask]);
+    }
+    let (fraction, exponent) = match (wide, half) {
+        (true, _) => (52, 0x7ff),
+        (_, true) => (10, 0x1f),
+        _ => (23, 0xff),
+    };
     let infinity: u64 = exponent << fraction;
     let (sign, quiet) = (infinity + (1 << fraction), infinity | 1 << (fraction - 1));
     // From 0 on, where each class begins; the classes of positive and of negative numbers.

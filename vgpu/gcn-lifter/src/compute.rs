@@ -1,5 +1,6 @@
 //! What vector instructions compute with integers and bits.
 
+use crate::half;
 use crate::node::{Op, Type, Value};
 use crate::scalar::{carry_of, position};
 use crate::state::{Sources, State};
@@ -30,6 +31,10 @@ pub fn lift(s: &mut State, name: &str, sources: &Sources) -> Computed {
 /// Sums and differences that stop at the limits of their type.
 pub fn clamped(s: &mut State, name: &str, sources: &Sources) -> Option<Value> {
     let (a, b) = (*sources.values.first()?, *sources.values.get(1)?);
+    if name.ends_with("16") {
+        let c = sources.values.get(2).copied().unwrap_or(b);
+        return short_clamped(s, name, [a, b, c]);
+    }
     Some(match name {
         "v_add_u32" => {
             let (sum, most) = (s.f.plain("add.u32", &[a, b]), s.f.word(u32::MAX));
@@ -118,6 +123,20 @@ fn simple(s: &mut State, name: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
             let differing = s.f.plain("xor.b32", &[a, sign]);
             return Some(position(s, "clz.b32", differing));
         }
+        "v_perm_b32" => return permuted(s, [a, b, c]),
+        "v_cvt_pk_u16_u32" | "v_cvt_pk_i16_i32" => {
+            let signed = name == "v_cvt_pk_i16_i32";
+            let (most, least) = (s.f.word(if signed { 0x7fff } else { 0xffff }), s.f.word(0xffff_8000));
+            let [low, high] = [a, b].map(|value| {
+                if !signed {
+                    return s.f.plain("min.u32", &[value, most]);
+                }
+                let value = s.f.plain("min.s32", &[value, most]);
+                s.f.plain("max.s32", &[value, least])
+            });
+            let low = masked(s, low, 0xffff);
+            return Some(half::pair(s, low, high));
+        }
         "v_xnor_b32" => {
             let differing = s.f.plain("xor.b32", &[a, b]);
             return Some(s.f.plain("not.b32", &[differing]));
@@ -144,6 +163,29 @@ fn simple(s: &mut State, name: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
         }
     };
     Some(s.f.plain(ptx, args))
+}
+
+/// Bytes of two words in an order that is known: those of the second come first.
+fn permuted(s: &mut State, [a, b, c]: [Value; 3]) -> Option<Value> {
+    let selectors = (s.f.as_constant(c)? as u32).to_le_bytes();
+    let (mut order, mut kept, mut ones) = (0, 0, 0);
+    for (at, selector) in selectors.into_iter().enumerate() {
+        let byte = 0xff << (8 * at);
+        match selector {
+            0..8 => order |= u32::from(selector) << (4 * at),
+            // Signs of the odd bytes.
+            8..12 => order |= u32::from((2 * (selector - 8) + 1) | 8) << (4 * at),
+            12 => {}
+            _ => ones |= byte,
+        }
+        if selector < 12 {
+            kept |= byte;
+        }
+    }
+    let (order, kept, ones) = (s.f.word(order), s.f.word(kept), s.f.word(ones));
+    let found = s.f.plain("prmt.b32", &[b, a, order]);
+    let found = s.f.plain("and.b32", &[found, kept]);
+    Some(s.f.plain("or.b32", &[found, ones]))
 }
 
 /// The middle one of three.
@@ -259,13 +301,38 @@ fn wide(s: &mut State, name: &str, [a, b, _]: [Value; 3]) -> Option<Value> {
 }
 
 /// Numbers of 16 bits: the upper half of the result is 0.
-fn short(s: &mut State, name: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
+pub fn short(s: &mut State, name: &str, sources: [Value; 3]) -> Option<Value> {
+    let value = short_whole(s, name, sources)?;
+    Some(masked(s, value, 0xffff))
+}
+
+/// The same, where they stop at the limits of their type.
+pub fn short_clamped(s: &mut State, name: &str, sources: [Value; 3]) -> Option<Value> {
+    let base = name.strip_prefix("v_")?.rsplit_once('_')?.0;
+    if !matches!(base, "add" | "sub" | "subrev" | "mad") {
+        return None;
+    }
+    let signed = name.ends_with("_i16");
+    let (most, least) = if signed { (0x7fff, 0xffff_8000) } else { (0xffff, 0) };
+    let (most, least) = (s.f.word(most), s.f.word(least));
+    let value = short_whole(s, name, sources)?;
+    let value = if signed || base.starts_with("sub") {
+        let value = s.f.plain("min.s32", &[value, most]);
+        s.f.plain("max.s32", &[value, least])
+    } else {
+        s.f.plain("min.u32", &[value, most])
+    };
+    Some(masked(s, value, 0xffff))
+}
+
+/// What 16 bits give as words.
+fn short_whole(s: &mut State, name: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
     let signed = name.ends_with("_i16");
     let (zero, count) = (s.f.word(0), s.f.word(16));
     let part = if signed { "bfe.s32" } else { "bfe.u32" };
     let mut of = |value| s.f.plain(part, &[value, zero, count]);
     let [a, b, c] = [of(a), of(b), of(c)];
-    let value = match name {
+    Some(match name {
         "v_add_u16" | "v_add_i16" => s.f.plain("add.u32", &[a, b]),
         "v_sub_u16" | "v_sub_i16" => s.f.plain("sub.u32", &[a, b]),
         "v_subrev_u16" => s.f.plain("sub.u32", &[b, a]),
@@ -287,7 +354,16 @@ fn short(s: &mut State, name: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
         "v_max_u16" => s.f.plain("max.u32", &[a, b]),
         "v_min_i16" => s.f.plain("min.s32", &[a, b]),
         "v_max_i16" => s.f.plain("max.s32", &[a, b]),
+        "v_min3_u16" | "v_max3_u16" | "v_min3_i16" | "v_max3_i16" => {
+            let ptx = match name {
+                "v_min3_u16" => "min.u32",
+                "v_max3_u16" => "max.u32",
+                "v_min3_i16" => "min.s32",
+                _ => "max.s32",
+            };
+            let found = s.f.plain(ptx, &[a, b]);
+            s.f.plain(ptx, &[found, c])
+        }
         _ => return None,
-    };
-    Some(masked(s, value, 0xffff))
+    })
 }

@@ -4,9 +4,9 @@
 //! they are on again and read it, or where something reads other lanes. Mostly nothing does: then the
 //! old value need not be kept, and does not live. What is found is never less than what is needed.
 
-use gangway_gcn::instruction::{Form, Shape};
+use gangway_gcn::instruction::{Form, Shape, Vector};
 use gangway_gcn::operand::scalar;
-use gangway_gcn::table::row::{READS_DESTINATION, WRITES_EXEC, WRITES_SOURCE};
+use gangway_gcn::table::row::{READS_DESTINATION, SELECT, SELECT_TWO, WRITES_EXEC, WRITES_SOURCE};
 use gangway_gcn::{Instruction, Operand};
 
 use crate::graph::{Block, writes_exec};
@@ -20,6 +20,8 @@ impl Set {
     pub fn contains(&self, number: usize) -> bool {
         self.0.get(number / 64).is_none_or(|word| word >> (number % 64) & 1 != 0)
     }
+
+    const ALL: Self = Self([u64::MAX; 8]);
 
     fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
@@ -112,7 +114,7 @@ fn uses(instruction: &Instruction) -> (Set, Set) {
     match &instruction.form {
         Form::Vector(form) => {
             form.from.iter().for_each(|operand| reads.insert(operand));
-            keeps |= matches!(form.shape, Shape::Sdwa(_));
+            keeps |= matches!(form.shape, Shape::Sdwa(_)) || is_kept(instruction, form);
         }
         Form::Local(form) => form.from.iter().for_each(|operand| reads.insert(operand)),
         Form::Flat(form) => form.address.iter().chain(&form.data).for_each(|operand| reads.insert(operand)),
@@ -126,6 +128,32 @@ fn uses(instruction: &Instruction) -> (Set, Set) {
         reads.add(&writes);
     }
     (reads, writes)
+}
+
+/// Whether an instruction writes half of a register; the other half stays.
+pub fn is_kept(instruction: &Instruction, form: &Vector) -> bool {
+    let row = instruction.row;
+    matches!(form.shape, Shape::Long(_)) && is_result(row.name) && row.allows.any(SELECT | SELECT_TWO)
+}
+
+/// Whether an instruction's result has 16 bits.
+pub fn is_result(name: &str) -> bool {
+    let result = match name.strip_prefix("v_cvt_") {
+        Some(rest) => rest.split('_').next().unwrap_or_default(),
+        None if name.starts_with("v_mad_u32_") || name.starts_with("v_mad_i32_") => return false,
+        None => name.rsplit('_').next().unwrap_or_default(),
+    };
+    matches!(result, "f16" | "u16" | "i16" | "b16")
+}
+
+/// Whether it turns indexing on or off.
+fn switches_index(instruction: &Instruction) -> bool {
+    instruction.row.name.starts_with("s_set_gpr_idx_")
+}
+
+/// Whether it can have indexed registers.
+pub fn takes_index(instruction: &Instruction) -> bool {
+    instruction.row.name == "v_mov_b32"
 }
 
 /// For each block, for each instruction: registers whose values behind it are needed in lanes that are off there.
@@ -165,13 +193,18 @@ fn walk(block: &Block, entering: &[Needs], each: &mut dyn FnMut(Set)) -> Needs {
             needs.off.add(&on);
         }
     }
+    // Where registers are indexed any may be meant.
+    let indexes = block.code.iter().any(|(_, instruction)| switches_index(instruction));
     for (_, instruction) in block.code.iter().rev() {
         if block.key.full {
             needs.on.add(&needs.off);
             needs.off = Set::default();
         }
         each(needs.off);
-        let (reads, writes) = uses(instruction);
+        let (mut reads, mut writes) = uses(instruction);
+        if indexes && takes_index(instruction) {
+            (reads, writes) = (Set::ALL, Set::default());
+        }
         if crosses(instruction) {
             needs.off.add(&reads);
         } else {

@@ -9,7 +9,12 @@ use crate::start::PARAMETERS;
 use crate::{Kernel, Lifted, Refusal};
 
 /// The PTX of a kernel.
-pub fn kernel(f: &Function, kernel: &Kernel<'_>, base: u64) -> std::result::Result<Lifted, Refusal> {
+pub fn kernel(
+    f: &Function,
+    kernel: &Kernel<'_>,
+    base: u64,
+    nowhere: Vec<u64>,
+) -> std::result::Result<Lifted, Refusal> {
     let private = u64::from(kernel.descriptor.private_segment_size).next_multiple_of(16);
     let flush = kernel.descriptor.rsrc1.denorm_mode_32() == 0;
     let mut writer =
@@ -30,7 +35,7 @@ pub fn kernel(f: &Function, kernel: &Kernel<'_>, base: u64) -> std::result::Resu
     let _ = writeln!(
         text,
         ".reg .pred %p<{names}>;\n.reg .b32 %r<{names}>;\n.reg .b64 %d<{names}>;\n.reg .pred %tp<{0}>;\n\
-         .reg .b32 %t<{0}>;\n.reg .b64 %td<{0}>;\n.reg .b32 %number;\n.reg .b32 %below;\n.reg .b32 %this;\n\
+         .reg .b32 %t<{0}>;\n.reg .b64 %td<{0}>;\n.reg .b16 %th<{0}>;\n.reg .b32 %number;\n.reg .b32 %below;\n.reg .b32 %this;\n\
          .reg .b64 %own;\nmov.u32 %number, %tid.x;\nmov.u32 %below, %lanemask_lt;\nmov.u32 %this, %lanemask_eq;",
         temporaries + 1
     );
@@ -39,7 +44,7 @@ pub fn kernel(f: &Function, kernel: &Kernel<'_>, base: u64) -> std::result::Resu
     }
     text.push_str(&body);
     text.push_str("}\n");
-    Ok(Lifted { text, base, private })
+    Ok(Lifted { text, base, private, nowhere })
 }
 
 /// What nothing is made of, and where it stands.
@@ -214,6 +219,9 @@ impl Writer<'_> {
                     _ => format!("mov.b64 {{{other}, {to}}}, {wide};"),
                 });
             }
+            Op::Plain(name) if name.ends_with(".f16") || name.contains(".f16.") => {
+                self.half(value, half, name)
+            }
             Op::Plain(name) => {
                 let mut line = format!("{} {to}", self.flushing(name));
                 let ty = name.rsplit('.').next().unwrap_or_default();
@@ -269,10 +277,34 @@ impl Writer<'_> {
             Op::Fence => self.line("fence.acq_rel.sys;"),
             Op::Pause => self.line("nanosleep.u32 100;"),
             Op::Trap => self.line("trap;"),
+            Op::Beyond => match self.f.as_constant(node.args[0]) {
+                Some(0) => {}
+                Some(_) => self.line("trap;"),
+                None => {
+                    let bit = self.register(node.args[0], half);
+                    self.line(&format!("@{bit} trap;"));
+                }
+            },
             Op::Require(_) if self.f.as_constant(node.args[0]) == Some(1) => {}
             Op::Require(name) | Op::Unknown(name) => return Err(name.to_owned()),
         }
         Ok(())
+    }
+
+    /// A conversion from or to a half, which stands in the lower part of a word.
+    fn half(&mut self, value: Value, half: u32, name: &str) {
+        let to = self.register(value, half);
+        self.temporaries += 1;
+        let part = format!("%th{}", self.temporaries);
+        if name.ends_with(".f16") {
+            let from = self.in_register(self.f.arg(value, 0), half);
+            self.line(&format!("cvt.u16.u32 {part}, {from};"));
+            self.line(&format!("{name} {to}, {part};"));
+        } else {
+            let from = self.operand(self.f.arg(value, 0), half, name);
+            self.line(&format!("{name} {part}, {from};"));
+            self.line(&format!("cvt.u32.u16 {to}, {part};"));
+        }
     }
 
     /// The same instruction with denormals as the kernel has them.

@@ -1,6 +1,7 @@
 //! What vector instructions compute with floating-point numbers.
 
 use crate::compute::Computed;
+use crate::half;
 use crate::node::{Op, Type, Value};
 use crate::state::{Sources, State};
 
@@ -14,11 +15,24 @@ pub fn lift(s: &mut State, name: &str, sources: &Sources) -> Computed {
     if let Some(value) = conversion(s, name, args[0]) {
         return Some((value, None));
     }
+    if let Some(rest) = name.strip_prefix("v_cvt_") {
+        return half::convert(s, rest, args[0], args[1]).map(|value| (value, None));
+    }
+    match name {
+        "v_frexp_mant_f32" | "v_frexp_mant_f64" => {
+            return Some((half::parts(s, name.ends_with("f64"), args[0], false), None));
+        }
+        "v_frexp_exp_i32_f32" | "v_frexp_exp_i32_f64" => {
+            return Some((half::parts(s, name.ends_with("f64"), args[0], true), None));
+        }
+        _ => {}
+    }
     let (base, ty) = name.strip_prefix("v_")?.rsplit_once('_')?;
     let value = match ty {
         "f32" | "f64" if base == "ldexp" => Some(scaled(s, ty == "f64", args[0], args[1])),
         "f32" => single(s, base, args),
         "f64" => double(s, base, args),
+        "f16" => half::compute(s, base, args),
         _ => None,
     };
     value.map(|value| (value, None))
@@ -37,17 +51,18 @@ fn single(s: &mut State, base: &str, [a, b, c]: [Value; 3]) -> Option<Value> {
         "ceil" => ("cvt.rpi.f32.f32", &[a]),
         "floor" => ("cvt.rmi.f32.f32", &[a]),
         "rndne" => ("cvt.rni.f32.f32", &[a]),
-        "rcp" | "rcp_iflag" => ("rcp.rn.f32", &[a]),
-        "sqrt" => ("sqrt.rn.f32", &[a]),
-        "exp" => ("ex2.approx.f32", &[a]),
-        "log" => ("lg2.approx.f32", &[a]),
+        // Denormals never count to these.
+        "rcp" | "rcp_iflag" => ("rcp.rn.ftz.f32", &[a]),
+        "sqrt" => ("sqrt.rn.ftz.f32", &[a]),
+        "exp" => ("ex2.approx.ftz.f32", &[a]),
+        "log" => ("lg2.approx.ftz.f32", &[a]),
         // The product is rounded, and denormals never count.
         "mac" | "mad" | "madmk" | "madak" => {
             let product = s.f.plain("mul.rn.ftz.f32", &[a, b]);
             return Some(s.f.plain("add.rn.ftz.f32", &[product, c]));
         }
         "rsq" => {
-            let wide = s.f.plain_wide("cvt.f64.f32", &[a]);
+            let wide = s.f.plain_wide("cvt.ftz.f64.f32", &[a]);
             let root = s.f.plain_wide("sqrt.rn.f64", &[wide]);
             let found = s.f.plain_wide("rcp.rn.f64", &[root]);
             return Some(s.f.plain("cvt.rn.f32.f64", &[found]));
@@ -161,5 +176,11 @@ fn conversion(s: &mut State, name: &str, a: Value) -> Option<Value> {
             return Some(s.f.plain("cvt.rn.f32.u32", &[byte]));
         }
     };
-    Some(if wide { s.f.plain_wide(ptx, &[a]) } else { s.f.plain(ptx, &[a]) })
+    let value = if wide { s.f.plain_wide(ptx, &[a]) } else { s.f.plain(ptx, &[a]) };
+    // NaN is 0, where PTX has the top bit.
+    if matches!(ptx, "cvt.rzi.s32.f64" | "cvt.rzi.u32.f64") {
+        let (nan, zero) = (s.f.test("setp.nan.f64", &[a, a]), s.f.word(0));
+        return Some(s.f.select(nan, zero, value));
+    }
+    Some(value)
 }

@@ -52,6 +52,8 @@ pub enum Exit {
     Goto(u8, u64, usize, usize),
     Stop,
     Trap,
+    /// To an address at which there is no code.
+    Nowhere(u64),
 }
 
 impl Exit {
@@ -68,7 +70,7 @@ impl Exit {
                 with(yes);
                 with(no);
             }
-            Self::Stop | Self::Trap => {}
+            Self::Stop | Self::Trap | Self::Nowhere(_) => {}
         }
     }
 }
@@ -84,6 +86,7 @@ pub struct Block {
 pub struct Code<'a> {
     pub gpu: Gpu,
     pub read: &'a dyn Fn(u64, &mut [u8]) -> bool,
+    pub constant: &'a dyn Fn(u64, u64) -> bool,
     pub decoded: HashMap<u64, Instruction>,
 }
 
@@ -174,8 +177,9 @@ fn targets(jumps: &Jumps, pc: u64, instruction: &Instruction) -> Result<Vec<u64>
         (_, Some(target)) => Ok(vec![target, next]),
         ("s_branch", _) => Ok(target().into_iter().collect()),
         ("s_swappc_b64" | "s_setpc_b64", _) => match (jumps.get(&pc), row.name) {
-            (Some(target), "s_swappc_b64") => Ok(vec![*target, next]),
-            (Some(target), _) => Ok(vec![*target]),
+            (Some(Target::Code(target)), "s_swappc_b64") => Ok(vec![*target, next]),
+            (Some(Target::Code(target)), _) => Ok(vec![*target]),
+            (Some(Target::Nowhere(_)), _) => Ok(Vec::new()),
             (None, "s_setpc_b64") => Ok(Vec::new()),
             (None, _) => Err(Refusal { what: row.name.to_owned(), address: pc }),
         },
@@ -183,8 +187,29 @@ fn targets(jumps: &Jumps, pc: u64, instruction: &Instruction) -> Result<Vec<u64>
     }
 }
 
+/// Where a jump through registers leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Code(u64),
+    /// There is nothing: as a rule a function that the program may have and does not, which code looks at before.
+    Nowhere(u64),
+}
+
+impl Target {
+    fn of(code: &Code<'_>, address: u64) -> Self {
+        if (code.read)(address, &mut [0; 4]) { Self::Code(address) } else { Self::Nowhere(address) }
+    }
+
+    const fn code(self) -> Option<u64> {
+        match self {
+            Self::Code(address) => Some(address),
+            Self::Nowhere(_) => None,
+        }
+    }
+}
+
 /// Where jumps through registers lead to, by their places.
-type Jumps = HashMap<u64, u64>;
+type Jumps = HashMap<u64, Target>;
 
 /// Words that scalar registers hold, and what is carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -242,6 +267,7 @@ impl Words {
                 let mut bytes = [0; 8];
                 if let (Some(Operand::Scalar { first, .. }), Some(offset)) = (from.last(), offset)
                     && let Some(address) = self.pair(*first)
+                    && (code.constant)(address.wrapping_add_signed(offset.into()), 8)
                     && (code.read)(address.wrapping_add_signed(offset.into()), &mut bytes)
                 {
                     found = wide(u64::from_le_bytes(bytes));
@@ -332,7 +358,7 @@ fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Re
                 jumps.remove(&pc);
                 lost.remove(&pc);
                 if let Some(target) = words.pair(pair).filter(|target| target.is_multiple_of(4)) {
-                    jumps.insert(pc, target);
+                    jumps.insert(pc, Target::of(code, target));
                 } else if instruction.row.name == "s_swappc_b64" {
                     lost.insert(pc, instruction.row.name);
                     break;
@@ -342,7 +368,8 @@ fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Re
                 for target in targets(&jumps, pc, &instruction)? {
                     let mut words = words.clone();
                     if target == next && through(&instruction).is_some() {
-                        words.call(written(code, &jumps, jumps.get(&pc).copied())?);
+                        let function = jumps.get(&pc).and_then(|target| target.code());
+                        words.call(written(code, &jumps, function)?);
                     }
                     reach(&mut states, target, &words);
                 }
@@ -626,7 +653,8 @@ impl Walk {
         if let Some(pair) = through(instruction) {
             let mut calls = calls.to_vec();
             let target = match (self.jumps.get(&pc), calls.last()) {
-                (Some(target), _) => *target,
+                (Some(Target::Code(target)), _) => *target,
+                (Some(Target::Nowhere(target)), _) => return Ok(Exit::Nowhere(*target)),
                 // That is how functions return.
                 (None, Some(_)) => calls.pop().unwrap_or(NOWHERE),
                 (None, None) => return Err(Refusal { what: instruction.row.name.to_owned(), address: pc }),

@@ -16,13 +16,16 @@
 //! | `demand` | which lanes of registers are needed |
 //! | `state` | registers |
 //! | `start` | what registers begin with |
+//! | `indexed` | registers with numbers that are known late |
 //! | `scalar` | scalar instructions |
+//! | `half` | numbers of 16 bits, and parts of numbers |
 //! | `compare` | comparisons of lanes |
 //! | `compute` | integers and bits |
 //! | `float` | floating-point numbers |
 //! | `exchange` | values of other lanes |
 //! | `memory` | loads, stores and atomic operations |
 //! | `vector` | vector instructions |
+//! | `nan` | which bits NaN has |
 //! | `passes` | from all that was written to what is needed |
 //! | `emit` | PTX |
 #![forbid(unsafe_code)]
@@ -34,7 +37,10 @@ mod emit;
 mod exchange;
 mod float;
 mod graph;
+mod half;
+mod indexed;
 mod memory;
+mod nan;
 mod node;
 mod passes;
 mod scalar;
@@ -47,6 +53,7 @@ use std::collections::HashMap;
 
 use gangway_code_object::Descriptor;
 use gangway_gcn::{Encoding, Gpu, Instruction};
+use gangway_gcn_interpreter::Registers;
 
 use crate::node::{Block, End, Op, Type};
 use crate::state::State;
@@ -70,7 +77,24 @@ pub struct Lifted {
     pub base: u64,
     /// Bytes of private memory of a lane; a thread's local memory has them twice.
     pub private: u64,
+    /// Addresses without code that the kernel may jump to. Where it does it traps.
+    pub nowhere: Vec<u64>,
 }
+
+impl Lifted {
+    /// The instruction of a line that the text tells, and whether there is none at that address.
+    #[must_use]
+    pub fn place(base: u64, nowhere: &[u64], line: u32) -> (u64, bool) {
+        let word = line.saturating_sub(1);
+        match word.checked_sub(NOWHERE).and_then(|number| nowhere.get(number as usize)) {
+            Some(address) => (*address, true),
+            None => (base + 4 * u64::from(word), false),
+        }
+    }
+}
+
+/// Words from here on are those of [`Lifted::nowhere`].
+const NOWHERE: u32 = 1 << 30;
 
 /// What is lifted.
 #[derive(Clone, Copy)]
@@ -83,6 +107,8 @@ pub struct Kernel<'a> {
     pub shape: Shape,
     /// Fills bytes from an address, or says that they are not there.
     pub read: &'a dyn Fn(u64, &mut [u8]) -> bool,
+    /// Whether so many bytes at an address are never written.
+    pub constant: &'a dyn Fn(u64, u64) -> bool,
 }
 
 /// Lifts a kernel with all that it reaches.
@@ -91,12 +117,19 @@ pub struct Kernel<'a> {
 /// The name of an instruction that is not known, or what else is in the way.
 pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     start::check(kernel)?;
-    let mut code = graph::Code { gpu: kernel.gpu, read: kernel.read, decoded: HashMap::new() };
+    let mut code = graph::Code {
+        gpu: kernel.gpu,
+        read: kernel.read,
+        constant: kernel.constant,
+        decoded: HashMap::new(),
+    };
     let full = kernel.shape.full();
     let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full)?;
     let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
     let needed = demand::of(&blocks);
-    let mut s = State::new(&blocks);
+    let registers = Registers::of(kernel.gpu, &kernel.descriptor);
+    registers_are_there(&registers, &blocks)?;
+    let mut s = State::new(&blocks, registers.vectors);
     frame(&mut s, &blocks, &entries);
     start::begin(&mut s, kernel, &entries);
     // Blocks whose values others need come first, but where there is a loop.
@@ -108,6 +141,10 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
             s.needed = *off;
             one(&mut s, instruction, *pc).map_err(|what| Refusal { what, address: *pc })?;
         }
+        if std::mem::take(&mut s.indexed) != 0 {
+            let what = "registers that are indexed in several blocks".to_owned();
+            return Err(Refusal { what, address: block.key.pc });
+        }
         finish(&mut s, number, &block.exit);
     }
     s.close();
@@ -115,7 +152,17 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     let (offset, word) = (kernel.shape.sizes, kernel.shape.word());
     let given = start::arguments(kernel).zip(offset);
     passes::run(&mut f, given.map(|(register, offset)| passes::Given { register, offset, word }));
-    emit::kernel(&f, kernel, base)
+    emit::kernel(&f, kernel, base, s.nowhere)
+}
+
+/// Whether the kernel has the registers that its code names. If not it fails where it comes to that.
+fn registers_are_there(registers: &Registers, blocks: &[graph::Block]) -> Result<(), Refusal> {
+    for (pc, instruction) in blocks.iter().flat_map(|block| &block.code) {
+        registers
+            .are_there(instruction)
+            .map_err(|missing| Refusal { what: missing.to_string(), address: *pc })?;
+    }
+    Ok(())
 }
 
 /// The blocks of the function, before anything is in them.
@@ -127,7 +174,7 @@ fn frame(s: &mut State, blocks: &[graph::Block], entries: &[usize]) {
             graph::Exit::Branch(_, yes, no)
             | graph::Exit::Exec(yes, no)
             | graph::Exit::Goto(_, _, yes, no) => End::Branch(unknown, yes + 1, no + 1),
-            graph::Exit::Stop | graph::Exit::Trap => End::Stop,
+            graph::Exit::Stop | graph::Exit::Trap | graph::Exit::Nowhere(_) => End::Stop,
         }
     };
     let first = match *entries {
@@ -206,6 +253,12 @@ fn finish(s: &mut State, number: usize, exit: &graph::Exit) {
             s.f.test("setp.eq.b64", &[pair, target])
         }
         graph::Exit::Trap => {
+            s.f.make(Op::Trap, &[], Type::Nothing);
+            return;
+        }
+        graph::Exit::Nowhere(address) => {
+            s.f.at = NOWHERE + s.nowhere.len() as u32;
+            s.nowhere.push(*address);
             s.f.make(Op::Trap, &[], Type::Nothing);
             return;
         }

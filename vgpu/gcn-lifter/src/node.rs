@@ -105,6 +105,8 @@ pub enum Op {
     Pause,
     /// The wave fails.
     Trap,
+    /// It fails if a bit is set that all lanes share: an index is too large.
+    Beyond,
     /// The kernel is refused for this, unless the bit is known to be set when all is known.
     Require(&'static str),
     /// An instruction that nothing is made of: the kernel is refused if it is needed.
@@ -123,6 +125,7 @@ impl Op {
                 | Self::Fence
                 | Self::Pause
                 | Self::Trap
+                | Self::Beyond
                 | Self::Require(_)
         )
     }
@@ -288,6 +291,11 @@ impl Function {
         self.known.insert(key, made);
         self.blocks[self.block].list.push(made);
         made
+    }
+
+    /// A value in no block, whatever it is equal to.
+    pub fn apart(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        self.push(Node { op, args: args.to_vec(), ty, at: self.at })
     }
 
     /// A PTX instruction with a word as its result.

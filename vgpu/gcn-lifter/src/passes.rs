@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::nan;
 use crate::node::{Access, End, Function, Op, Space, Type, Value};
 use crate::simplify::is_whole;
 
@@ -35,6 +36,7 @@ pub fn run(f: &mut Function, given: Option<Given>) {
     trivial(f);
     f.lanes = lanes(f);
     dead(f);
+    nan::run(f);
 }
 
 /// A word among the arguments that is known is no load.

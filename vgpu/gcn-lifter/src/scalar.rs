@@ -6,6 +6,7 @@ use gangway_gcn::table::row::{READS_DESTINATION, WAITS};
 use gangway_gcn::table::{Immediate, Slot};
 use gangway_gcn::{Instruction, Operand};
 
+use crate::indexed;
 use crate::node::{Access, Op, Space, Type, Value};
 use crate::state::{Result, SCC, State, Variable, unknown};
 
@@ -43,6 +44,7 @@ pub fn lift(s: &mut State, instruction: &Instruction, pc: u64) -> Result {
             s.write_scalar(instruction, next);
             return Ok(());
         }
+        _ if row.name.starts_with("s_set_gpr_idx_") => return indexed::switch(s, row, form),
         _ if row.name.starts_with("s_cbranch_cdbg") => return Ok(()),
         _ if row.effects.any(WAITS) => return Ok(()),
         _ => {}

@@ -170,6 +170,9 @@ fn select(f: &mut Function, args: &[Value]) -> Option<Value> {
         }
         _ => {}
     }
+    if let Some(root) = root(f, bit, yes, no) {
+        return Some(root);
+    }
     // What is chosen again by the same bit.
     if f.op(yes) == Op::Select && f.arg(yes, 0) == bit {
         let yes = f.arg(yes, 1);
@@ -187,6 +190,85 @@ fn select(f: &mut Function, args: &[Value]) -> Option<Value> {
         }
     }
     None
+}
+
+/// A root that is chosen among steps of one, as compilers write it: of a number that has been made larger, or is
+/// itself its root. The engine's root is correctly rounded, so these steps are nothing.
+fn root(f: &mut Function, bit: Value, yes: Value, no: Value) -> Option<Value> {
+    const ROOT: Op = Op::Plain("sqrt.rn.ftz.f32");
+    const EXACT: Op = Op::Plain("sqrt.rn.f32");
+    let times = |f: &Function, value: Value, factor: u64| {
+        let constant = |index: usize| f.as_constant(f.arg(value, index));
+        match f.op(value) {
+            Op::Plain("mul.rn.f32") if constant(0) == Some(factor) => Some(f.arg(value, 1)),
+            Op::Plain("mul.rn.f32") if constant(1) == Some(factor) => Some(f.arg(value, 0)),
+            _ => None,
+        }
+    };
+    // 2^32 times as large, and its root 2^-16 times.
+    let larger = |f: &Function, value: Value| {
+        let is = f.op(value) == Op::Select;
+        is.then(|| (f.arg(value, 0), f.arg(value, 1), f.arg(value, 2)))
+            .filter(|(_, yes, no)| times(f, *yes, 0x4f80_0000) == Some(*no))
+    };
+    if f.op(no) == ROOT && times(f, yes, 0x3780_0000) == Some(no) {
+        let (by, _, number) = larger(f, f.arg(no, 0))?;
+        return (by == bit).then(|| f.plain("sqrt.rn.f32", &[number]));
+    }
+    // Zeros and infinity.
+    if matches!(f.op(no), op if op == ROOT || op == EXACT) && are_roots(f, bit, yes) {
+        let of = f.arg(no, 0);
+        let is_same = of == yes || larger(f, yes).is_some_and(|(_, _, number)| number == of);
+        return is_same.then_some(no);
+    }
+    None
+}
+
+/// Whether a bit says that a number is one of those that are their own roots.
+fn are_roots(f: &Function, bit: Value, number: Value) -> bool {
+    match f.op(bit) {
+        Op::Plain("or.pred") => are_roots(f, f.arg(bit, 0), number) && are_roots(f, f.arg(bit, 1), number),
+        Op::Plain("setp.le.u32") if f.as_constant(f.arg(bit, 1)) == Some(0) => {
+            let from = f.arg(bit, 0);
+            match f.op(from) {
+                _ if from == number => true,
+                Op::Plain("sub.u32") if f.arg(from, 0) == number => {
+                    matches!(f.as_constant(f.arg(from, 1)), Some(0x8000_0000 | 0x7f80_0000))
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Whether the number beside a root is nearer to it, as compilers ask: the engine's root is correctly rounded.
+fn is_beside_root(f: &Function, name: &str, args: &[Value]) -> bool {
+    let (down, product) = match (name, f.as_constant(args[0]), f.as_constant(args[1])) {
+        // Not more than 0 is left of the number if the one below is too large, more if the one above is too small.
+        ("setp.ge.f32", Some(0), _) => (true, args[1]),
+        ("setp.le.f32", _, Some(0)) => (true, args[0]),
+        ("setp.lt.f32", Some(0), _) => (false, args[1]),
+        ("setp.gt.f32", _, Some(0)) => (false, args[0]),
+        _ => return false,
+    };
+    if f.op(product) != Op::Plain("fma.rn.f32") {
+        return false;
+    }
+    let [a, b, number] = [0, 1, 2].map(|index| f.arg(product, index));
+    let is_beside = |minus: Value, root: Value| {
+        let beside = f.arg(minus, 0);
+        f.op(root) == Op::Plain("sqrt.rn.ftz.f32")
+            && f.arg(root, 0) == number
+            && f.as_constant(f.arg(minus, 1)) == Some(0x8000_0000)
+            && f.op(beside) == Op::Plain("add.u32")
+            && (0..2).any(|index| {
+                let step = if down { 0xffff_ffff } else { 1 };
+                f.arg(beside, index) == root && f.as_constant(f.arg(beside, 1 - index)) == Some(step)
+            })
+    };
+    let is_minus = |value: Value| f.op(value) == Op::Plain("xor.b32");
+    is_minus(a) && is_beside(a, b) || is_minus(b) && is_beside(b, a)
 }
 
 fn ballot(f: &mut Function, bit: Value) -> Option<Value> {
@@ -303,6 +385,9 @@ fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Opti
         ("xor.pred", &[_, Some(1)]) => return Some(f.not(args[0])),
         ("and.pred" | "or.pred", _) if args[0] == args[1] => return Some(args[0]),
         _ => {}
+    }
+    if name.starts_with("setp.") && name.ends_with(".f32") && is_beside_root(f, name, args) {
+        return Some(f.bit(false));
     }
     if name == "add.s64"
         && let Some(sum) = sum_of_pairs(f, args)

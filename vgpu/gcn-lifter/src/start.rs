@@ -2,7 +2,7 @@
 
 use gangway_code_object::Descriptor;
 use gangway_gcn::operand::scalar;
-use gangway_gcn_interpreter::{Dispatch, LANES};
+use gangway_gcn_interpreter::{Dispatch, LANES, unsupported};
 
 use crate::node::{End, Op, Type, Value};
 use crate::state::{State, VECTOR, Variable};
@@ -64,6 +64,9 @@ pub fn check(kernel: &Kernel<'_>) -> Result<(), Refusal> {
     }
     if !matches!(rsrc1.denorm_mode_32(), 0 | 3) || rsrc1.denorm_mode_16_64() != 3 {
         return refuse("a mode of denormals");
+    }
+    if let Some(what) = unsupported(&kernel.descriptor) {
+        return refuse(what);
     }
     if rsrc2.workgroup_info() != 0 || rsrc2.user_sgprs() > 16 {
         return refuse("scalar registers at the kernel's beginning");

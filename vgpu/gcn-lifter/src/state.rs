@@ -46,6 +46,12 @@ pub struct State {
     pub on: Option<Value>,
     /// Of a call: where it goes. Its own register may be written by then.
     pub goes: Option<Value>,
+    /// Addresses without code that are jumped to.
+    pub nowhere: Vec<u64>,
+    /// Which operands are indexed by M0: sources, and in bit 3 the destination.
+    pub indexed: u32,
+    /// The vector registers of the kernel.
+    pub vectors: Variable,
     /// Of an exchange of lanes: the lanes that get something.
     pub only: Option<Value>,
     /// Vector registers of which lanes that are off need what they hold behind the instruction.
@@ -53,7 +59,7 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(blocks: &[graph::Block]) -> Self {
+    pub fn new(blocks: &[graph::Block], vectors: usize) -> Self {
         Self {
             f: Function::new(simplify),
             written: vec![HashMap::new(); blocks.len() + 1],
@@ -62,6 +68,9 @@ impl State {
             full: true,
             on: None,
             goes: None,
+            nowhere: Vec::new(),
+            indexed: 0,
+            vectors: vectors as Variable,
             only: None,
             needed: Set::default(),
         }

@@ -8,11 +8,14 @@ use gangway_gcn::{Instruction, Operand};
 
 use crate::node::{Op, Type, Value};
 use crate::state::{Result, Sources, State, bits, unknown};
-use crate::{compare, compute, exchange, float};
+use crate::{compare, compute, demand, exchange, float, half, indexed};
 
 pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
     let Form::Vector(form) = &instruction.form else { return unknown("a form") };
     let row = instruction.row;
+    if s.indexed != 0 {
+        return indexed::lift(s, instruction, form);
+    }
     if exchange::lift(s, instruction, form)? {
         return Ok(());
     }
@@ -24,10 +27,11 @@ pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
         Shape::Matrix(_) => return unknown(row.name),
     };
     if let Shape::Packed(packed) = form.shape {
-        if clamp {
-            return unknown(format!("{} with clamp", row.name));
-        }
-        return packed_pair(s, instruction, form, packed);
+        return match row.name.strip_prefix("v_pk_") {
+            Some(name) if demand::is_result(row.name) => packed_halves(s, instruction, form, packed, name),
+            _ if clamp => unknown(format!("{} with clamp", row.name)),
+            _ => packed_pair(s, instruction, form, packed),
+        };
     }
     let sources = sources(s, instruction, form)?;
     if let Some(bit) = compare::lift(s, row, &sources) {
@@ -41,7 +45,7 @@ pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
         return Ok(());
     }
     if clamp && let Some(value) = compute::clamped(s, row.name, &sources) {
-        write(s, form, value)?;
+        write(s, instruction, form, value)?;
         s.only = None;
         return Ok(());
     }
@@ -72,7 +76,7 @@ pub fn lift(s: &mut State, instruction: &Instruction) -> Result {
             value = s.f.plain("cvt.sat.f32.f32", &[value]);
         }
     }
-    write(s, form, value)?;
+    write(s, instruction, form, value)?;
     s.only = None;
     if let Some(carry) = carry {
         let mask = s.mask_of(carry);
@@ -105,7 +109,7 @@ fn sources(s: &mut State, instruction: &Instruction, form: &Vector) -> Result<So
             (Shape::Dpp(dpp), 0) => exchange::dpp(s, operand, &dpp)?,
             _ => s.source(row, &slot, operand)?,
         };
-        let value = modified(s, form, index, &slot, value)?;
+        let value = modified(s, form, (index, operand), &slot, value)?;
         found.values.push(value);
     }
     if row.effects.any(READS_DESTINATION)
@@ -122,12 +126,26 @@ fn sources(s: &mut State, instruction: &Instruction, form: &Vector) -> Result<So
 }
 
 /// A source with its signs, its half or its part.
-fn modified(s: &mut State, form: &Vector, index: usize, slot: &Slot, value: Value) -> Result<Value> {
+fn modified(
+    s: &mut State,
+    form: &Vector,
+    (index, operand): (usize, &Operand),
+    slot: &Slot,
+    value: Value,
+) -> Result<Value> {
+    let mut value = value;
     let bit = |bits: u8| bits >> index & 1 != 0;
     let (negative, absolute) = match form.shape {
         Shape::Long(long) => {
-            if long.select != 0 {
-                return unknown("a half of a register");
+            if bit(long.select) {
+                if bits(slot) != 16 {
+                    return unknown("a half of a source of 32 bits");
+                }
+                // Of a constant both halves are the same here.
+                if State::vector(operand).is_some() {
+                    let sixteen = s.f.word(16);
+                    value = s.f.plain("shr.u32", &[value, sixteen]);
+                }
             }
             (bit(long.negative), bit(long.absolute))
         }
@@ -135,7 +153,6 @@ fn modified(s: &mut State, form: &Vector, index: usize, slot: &Slot, value: Valu
         Shape::Dpp(dpp) => (bit(dpp.negative), bit(dpp.absolute)),
         Shape::Short | Shape::Packed(_) | Shape::Matrix(_) => (false, false),
     };
-    let mut value = value;
     if let Shape::Sdwa(sdwa) = form.shape
         && let Some(part) = sdwa.from.get(index)
     {
@@ -147,7 +164,16 @@ fn modified(s: &mut State, form: &Vector, index: usize, slot: &Slot, value: Valu
         }
     }
     match bits(slot) {
-        16 if negative || absolute => return unknown("signs of a half"),
+        16 => {
+            if absolute {
+                let rest = s.f.word(0x7fff);
+                value = s.f.plain("and.b32", &[value, rest]);
+            }
+            if negative {
+                let sign = s.f.word(0x8000);
+                value = s.f.plain("xor.b32", &[value, sign]);
+            }
+        }
         64 => {
             if absolute {
                 let rest = s.f.wide(u64::MAX >> 1);
@@ -181,9 +207,16 @@ const fn place(part: Part) -> (u32, u32) {
     }
 }
 
-fn write(s: &mut State, form: &Vector, value: Value) -> Result {
+fn write(s: &mut State, instruction: &Instruction, form: &Vector, value: Value) -> Result {
     let Some(first) = form.to.first().and_then(State::vector) else { return Ok(()) };
     let mut value = value;
+    if let Shape::Long(long) = form.shape
+        && demand::is_kept(instruction, form)
+    {
+        let (old, from) = (s.get_on(first), s.f.word(u32::from(long.select >> 3 & 1) * 16));
+        let count = s.f.word(16);
+        value = s.f.plain("bfi.b32", &[value, old, from, count]);
+    }
     if let Shape::Sdwa(sdwa) = form.shape {
         let (from, count) = place(sdwa.to);
         if count < 32 {
@@ -207,6 +240,55 @@ fn write(s: &mut State, form: &Vector, value: Value) -> Result {
         }
     }
     s.set_vector(first, value);
+    Ok(())
+}
+
+/// Two operations on halves.
+fn packed_halves(
+    s: &mut State,
+    instruction: &Instruction,
+    form: &Vector,
+    packed: Packed,
+    name: &str,
+) -> Result {
+    let row = instruction.row;
+    let Some((base, ty)) = name.rsplit_once('_') else { return unknown(row.name) };
+    let mut words = Vec::new();
+    for (slot, operand) in row.from.iter().zip(form.from.iter()) {
+        words.push(match operand {
+            // Halves are halves, also where two of them are in a place of 32 bits.
+            Operand::Float(float) if ty == "f16" => s.f.word(float.half().into()),
+            _ => s.source(row, slot, operand)?,
+        });
+    }
+    if ty == "f16" && packed.clamp {
+        return unknown(format!("{} with clamp", row.name));
+    }
+    let (zero, sixteen, mask, sign) = (s.f.word(0), s.f.word(16), s.f.word(0xffff), s.f.word(0x8000));
+    let mut halves = Vec::new();
+    for (select, negative) in [(packed.select, packed.negative), (packed.select_high, packed.negative_high)] {
+        let mut parts = [zero; 3];
+        for (index, (part, word)) in parts.iter_mut().zip(&words).enumerate() {
+            *part = match select >> index & 1 != 0 {
+                true => s.f.plain("shr.u32", &[*word, sixteen]),
+                false => s.f.plain("and.b32", &[*word, mask]),
+            };
+            if negative >> index & 1 != 0 {
+                *part = s.f.plain("xor.b32", &[*part, sign]);
+            }
+        }
+        let single = format!("v_{base}_{ty}");
+        let found = match (ty, packed.clamp) {
+            ("f16", _) => half::compute(s, base, parts),
+            (_, true) => compute::short_clamped(s, &single, parts),
+            (_, false) => compute::short(s, &single, parts),
+        };
+        let Some(found) = found else { return unknown(row.name) };
+        halves.push(found);
+    }
+    let value = half::pair(s, halves[0], halves[1]);
+    let to = State::vector_of(form.to.first())?;
+    s.set_lanes(to, value);
     Ok(())
 }
 

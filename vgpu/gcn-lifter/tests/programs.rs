@@ -5,6 +5,7 @@
 mod generator;
 #[path = "../../gcn-interpreter/tests/support/host.rs"]
 mod host;
+mod launched;
 mod memory;
 #[path = "../../gcn-interpreter/tests/support/mod.rs"]
 mod support;
@@ -14,12 +15,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gangway_code_object::{CodeObject, ValueKind};
+use gangway_code_object::CodeObject;
 use gangway_commands::Folder;
-use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_gcn::Gpu;
-use gangway_gcn_interpreter::Memory;
-use gangway_gcn_lifter::{Kernel, Refusal, Shape, lift, parameters};
+use gangway_gcn_lifter::Refusal;
 use host::{LEVELS, Run};
 use libtest_mimic::{Arguments, Trial};
 use memory::DeviceMemory;
@@ -105,39 +104,16 @@ fn compare(gpu: Gpu, level: &str, source: &Path, name: &str, refused: &Refused) 
     let device = Device::new(gpu, DeviceMemory::new(), &object);
     let run = Run::new(&device);
     let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
-    let descriptor = object.kernel("k").ok_or("no kernel")?.descriptor;
-    let packet = &dispatch.packet;
-    let mut shape = Shape::new(packet.workgroup, packet.grid);
-    let kernel = object.kernel("k").ok_or("no kernel")?;
-    let mut arguments = object.said(kernel).arguments.iter();
-    shape.sizes =
-        arguments.find(|argument| argument.kind == ValueKind::HiddenGroupSizeX).map(|size| size.offset);
-    let read = |address: u64, bytes: &mut [u8]| device.memory.read(address, bytes).is_ok();
-    let entry = packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
-    let lifted = match lift(&Kernel { gpu, descriptor, entry, shape, read: &read }) {
-        Ok(lifted) => lifted,
-        Err(Refusal { what, address }) => {
+    match launched::compiled(gpu, &device, &object, "k", &dispatch) {
+        Ok(()) => {}
+        Err(launched::Error::Failed(what)) => return Err(what),
+        Err(launched::Error::Refused(Refusal { what, address })) => {
             if std::env::var_os("GANGWAY_GCN_SEEDS").is_some() {
-                eprintln!("{name}: {what} at kernel{:+#x}", address.wrapping_sub(entry).cast_signed());
+                eprintln!("{name}: {what} at {address:#x}");
             }
             refused.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), what);
             return Ok(());
         }
-    };
-    let module = gangway_ptx::parse(&lifted.text).map_err(|errors| errors.to_string())?;
-    let options =
-        Options { workers: 2, execution: Execution::CompiledOnly, unaligned: true, ..Options::default() };
-    let engine = Engine::new(options);
-    let program = engine.load(module).map_err(|error| format!("{error:?}"))?;
-    let launch = KernelLaunch {
-        program: &program,
-        kernel: program.kernel("kernel").ok_or("no kernel in the PTX")?,
-        grid: packet.groups(),
-        block: shape.block(),
-        shared: packet.group_segment_size,
-        parameters: &parameters(&dispatch, &descriptor),
-        cooperative: false,
-    };
-    engine.launch(&launch).map_err(|fault| fault.report)?;
+    }
     run.compare(&device, source)
 }

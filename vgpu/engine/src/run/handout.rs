@@ -32,6 +32,11 @@ impl Handout {
         Handout { total, share, next: Apart(AtomicU64::new(0)) }
     }
 
+    /// Leaves out the blocks before this one.
+    pub fn begin_at(&mut self, first: u64) {
+        self.next = Apart(AtomicU64::new(first.min(self.total)));
+    }
+
     /// The next block that no worker has, and how many from there on the caller gets. All workers
     /// write the counter, so it is not even looked at before: it may run over the number of blocks,
     /// but never as far as where it would begin again.
@@ -74,6 +79,15 @@ mod tests {
         assert_eq!(shares[..2], [(0, 3), (3, 3)]);
         assert_eq!(shares.last(), Some(&(99, 1)));
         assert_eq!(shares.iter().map(|&(_, count)| count).sum::<u64>(), 100);
+    }
+
+    #[test]
+    fn blocks_before_the_first_are_left_out() {
+        let mut handout = Handout::new(5, 2, false);
+        handout.begin_at(3);
+        assert_eq!(taken(&handout), [(3, 1), (4, 1)]);
+        handout.begin_at(u64::MAX);
+        assert!(!handout.has_more() && handout.take().is_none());
     }
 
     #[test]

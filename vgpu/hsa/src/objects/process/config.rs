@@ -13,7 +13,9 @@ use crate::objects::process::report::report;
 /// What runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Execution {
+    /// They are interpreted until they are compiled, which goes on meanwhile.
     #[default]
+    Meanwhile,
     Interpreted,
     /// They are compiled, or else interpreted.
     Compiled,

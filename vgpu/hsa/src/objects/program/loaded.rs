@@ -1,5 +1,7 @@
 //! A code object on an agent: its segments in device memory, with all relocations applied.
 
+use std::ops::Range;
+
 use gangway_code_object::{CodeObject, Error, Loaded as Layout, Symbol as Named, SymbolKind};
 use gangway_device_memory::{AllocationKind, Request};
 
@@ -19,6 +21,8 @@ pub struct Loaded {
     pub agent: &'static Agent,
     pub base: u64,
     pub size: u64,
+    /// What of it nothing writes.
+    constant: Vec<Range<u64>>,
     pub lines: Option<Lines>,
 }
 
@@ -39,7 +43,8 @@ impl Loaded {
             report!("a code object cannot be loaded: {error}");
             status(&error)
         })?;
-        let loaded = Self { agent, base, size, lines: Lines::of(image) };
+        let constant = object.constant.iter().map(|range| base + range.start..base + range.end).collect();
+        let loaded = Self { agent, base, size, constant, lines: Lines::of(image) };
         let layout = Layout::new(object, base, resolve).map_err(|error| {
             report!("a code object cannot be loaded: {error}");
             match error {
@@ -53,6 +58,13 @@ impl Loaded {
         };
         layout.write(write).map_err(|error| status(&error))?;
         Ok(loaded)
+    }
+
+    /// Whether nothing writes these bytes of it.
+    #[must_use]
+    pub fn is_constant(&self, address: u64, size: u64) -> bool {
+        let end = address.checked_add(size);
+        self.constant.iter().any(|range| range.start <= address && end.is_some_and(|end| end <= range.end))
     }
 
     /// The symbols that programs can ask for: kernels by the names of their descriptors, and variables.

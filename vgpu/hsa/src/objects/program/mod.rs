@@ -7,6 +7,7 @@ pub mod lines;
 pub mod loaded;
 pub mod reader;
 pub mod symbol;
+pub mod wanted;
 
 /// All that programs have made ends; the last `hsa_shut_down` does this.
 pub fn end_all() {

@@ -1,75 +1,143 @@
 //! Launches of kernels that are compiled.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use gangway_device_memory::Space;
 use gangway_engine::{Access, Facts, KernelLaunch, Reason};
 use gangway_gcn::Decoder;
-use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Lane, Memory};
-use gangway_gcn_lifter::{Shape, parameters};
+use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Lane, Memory, Registers};
+use gangway_gcn_lifter::{Lifted, Shape, parameters};
 
+use super::Queue;
 use super::memory::Device;
+use super::workers::Job;
 use crate::objects::agent::Agent;
-use crate::objects::process::config::Execution;
 use crate::objects::process::report::report;
 use crate::objects::process::trace;
 use crate::objects::program::compiled::Code;
 use crate::objects::program::kernel::Kernel;
+use crate::objects::program::wanted::Wanted;
 
-/// Runs a kernel to its end, if it is to be compiled and can be.
-pub(super) fn run(
-    agent: &Agent,
-    kernel: &Kernel,
-    memory: &Device,
-    dispatch: &Dispatch,
-    stop: &Arc<AtomicBool>,
-) -> Option<Result<(), Box<Fault>>> {
-    let execution = agent.config().execution;
-    if execution == Execution::Interpreted {
-        return None;
+type Result = std::result::Result<(), Box<Fault>>;
+
+/// A launch, before it is known what runs it.
+pub(super) struct Launch<'a> {
+    pub queue: &'a Arc<Queue>,
+    pub agent: &'static Agent,
+    pub kernel: &'a Kernel,
+    pub space: &'static Space,
+    pub dispatch: Dispatch,
+}
+
+impl Launch<'_> {
+    /// By the interpreter alone.
+    pub fn interpret(&self) -> Result {
+        Job::new(self.queue, self.agent, self.space, self.dispatch, false).run()
     }
-    let packet = &dispatch.packet;
-    // What is wrong with a launch the interpreter tells.
-    dispatch.check(memory).ok()?;
-    let mut shape = Shape::new(packet.workgroup, packet.grid);
-    // If the program has told them rightly there, the code may rely on them.
-    shape.sizes = kernel.sizes.filter(|offset| {
-        let mut word = [0; 4];
-        let told = memory.read(packet.kernarg_address.wrapping_add(u64::from(*offset)), &mut word);
-        told.is_ok() && u32::from_le_bytes(word) == shape.word()
-    });
-    let note = |why: &str| {
+
+    /// Compiled code runs it as soon as there is some: work-groups before that are interpreted.
+    pub fn begin(&self) -> Result {
+        let Some(wanted) = self.wanted() else { return self.interpret() };
+        let job = Job::new(self.queue, self.agent, self.space, self.dispatch, true);
+        let listener = {
+            let job = Arc::clone(&job);
+            move |outcome: std::result::Result<Arc<Code>, Arc<str>>| {
+                job.hand_over(outcome.ok().map(|code| {
+                    let job = Arc::clone(&job);
+                    move |first| run(job.agent, job.space, &job.dispatch, &job.queue, &code, first)
+                }));
+            }
+        };
+        match wanted.begin(note(self.kernel), listener) {
+            Some(Ok(code)) => self.run(&code).unwrap_or_else(|| self.interpret()),
+            Some(Err(_)) => self.interpret(),
+            None => {
+                job.wait();
+                job.run()
+            }
+        }
+    }
+
+    /// By compiled code, which is made now if it is not there; `None` if there is none.
+    pub fn compile(&self) -> Option<Result> {
+        let code = self.wanted()?.code(note(self.kernel)).ok()?;
+        self.run(&code)
+    }
+
+    /// By compiled code, or it fails.
+    pub fn only_compile(&self) -> Result {
+        // What is wrong with a launch the interpreter tells.
+        let Some(wanted) = self.wanted() else { return self.interpret() };
+        let refused = |why: &str| {
+            let what = format!("the kernel, which cannot be compiled for {why},");
+            Err(fault(&self.dispatch, FaultKind::Unsupported(what)))
+        };
+        match wanted.code(note(self.kernel)) {
+            Ok(code) => self.run(&code).unwrap_or_else(|| refused("what the compiler of the engine says")),
+            Err(why) => refused(&why),
+        }
+    }
+
+    fn run(&self, code: &Code) -> Option<Result> {
+        run(self.agent, self.space, &self.dispatch, self.queue, code, 0)
+    }
+
+    /// What is to be compiled, if the launch is right.
+    fn wanted(&self) -> Option<Wanted<Device>> {
+        let memory = Device::new(self.space);
+        self.dispatch.check(&memory).ok()?;
+        let packet = &self.dispatch.packet;
+        let mut shape = Shape::new(packet.workgroup, packet.grid);
+        // If the program has told them rightly there, the code may rely on them.
+        shape.sizes = self.kernel.sizes.filter(|offset| {
+            let mut word = [0; 4];
+            let told = memory.read(packet.kernarg_address.wrapping_add(u64::from(*offset)), &mut word);
+            told.is_ok() && u32::from_le_bytes(word) == shape.word()
+        });
+        let (kernel, object) = (self.kernel.clone(), packet.kernel_object);
+        Some(Wanted { agent: self.agent, kernel, memory, object, shape })
+    }
+}
+
+/// Tells why a kernel is interpreted, if somebody wants to know.
+fn note(kernel: &Kernel) -> impl FnOnce(&str) + Send + 'static + use<> {
+    let name = Arc::clone(&kernel.name);
+    move |why| {
         if trace::tells() {
-            report!("kernel {} is interpreted: {why}", kernel.name);
+            report!("kernel {name} is interpreted: {why}");
         }
-    };
-    let code = match kernel.compiled.code(agent, memory, packet.kernel_object, &kernel.name, shape, note) {
-        Ok(code) => code,
-        Err(why) if execution == Execution::CompiledOnly => {
-            let kind = FaultKind::Unsupported(format!("the kernel, which cannot be compiled for {why},"));
-            return Some(Err(fault(dispatch, kind)));
-        }
-        Err(_) => return None,
-    };
+    }
+}
+
+/// Runs work-groups from a number on; `None` if the engine refuses the kernel, and nothing has run.
+fn run(
+    agent: &Agent,
+    space: &'static Space,
+    dispatch: &Dispatch,
+    queue: &Arc<Queue>,
+    code: &Code,
+    first: u64,
+) -> Option<Result> {
+    let packet = &dispatch.packet;
     let launch = KernelLaunch {
         program: &code.program,
         kernel: code.kernel,
         grid: packet.groups(),
-        block: shape.block(),
+        block: Shape::new(packet.workgroup, packet.grid).block(),
         shared: packet.group_segment_size,
         parameters: &parameters(dispatch, &code.descriptor),
         cooperative: false,
     };
-    match agent.engine().launch_until(&launch, Some(Arc::clone(stop)), None) {
+    match agent.engine().launch_from(&launch, first, Some(Arc::clone(&queue.stop))) {
         Ok(()) => Some(Ok(())),
-        // The engine's compiler refuses it, and nothing has run.
-        Err(found) if found.reason == Reason::NotSupported && execution == Execution::Compiled => {
+        // The engine's compiler refuses it.
+        Err(found) if found.reason == Reason::NotSupported => {
             if trace::tells() {
-                report!("kernel {} is interpreted: {}", kernel.name, found.facts.what);
+                report!("a kernel is interpreted: {}", found.facts.what);
             }
             None
         }
-        Err(found) => Some(Err(told(dispatch, memory, &code, &found))),
+        Err(found) => Some(Err(told(dispatch, &Device::new(space), code, &found))),
     }
 }
 
@@ -87,9 +155,13 @@ fn told(dispatch: &Dispatch, memory: &Device, code: &Code, found: &gangway_engin
     let half = source.as_ref().map_or(0, |(_, _, column)| column.saturating_sub(1));
     let mut number = 0;
     if let Some((_, line, _)) = source {
-        fault.address = code.base + 4 * u64::from(line.saturating_sub(1));
+        let (address, nowhere) = Lifted::place(code.base, &code.nowhere, *line);
+        fault.address = address;
         let entry = dispatch.packet.kernel_object.wrapping_add_signed(code.descriptor.entry_offset);
         fault.offset = fault.address.wrapping_sub(entry).cast_signed();
+        if nowhere {
+            fault.kind = FaultKind::BadTarget(address);
+        }
         let mut bytes = [0; 8];
         let size = if memory.read(fault.address, &mut bytes).is_ok() { 8 } else { 4 };
         if size == 8 || memory.read(fault.address, &mut bytes[..4]).is_ok() {
@@ -105,9 +177,11 @@ fn told(dispatch: &Dispatch, memory: &Device, code: &Code, found: &gangway_engin
         let lane = x + 32 * half;
         fault.lane = Some(Lane { number: lane as u8, item: item(dispatch, fault.group, 64 * y + lane) });
     }
-    fault.kind = kind(dispatch, code, found, half, number);
+    if !matches!(fault.kind, FaultKind::BadTarget(_)) {
+        fault.kind = kind(dispatch, code, found, &fault.instruction, half, number);
+    }
     // What fails as a wave has no lane.
-    if matches!(fault.kind, FaultKind::Trap(_) | FaultKind::Deadlock) {
+    if matches!(fault.kind, FaultKind::Trap(_) | FaultKind::Deadlock | FaultKind::BadTarget(_)) {
         fault.lane = None;
     }
     fault
@@ -123,7 +197,14 @@ fn item(dispatch: &Dispatch, group: [u32; 3], index: u32) -> [u32; 3] {
     [index % x, index / x % y, index / x / y]
 }
 
-fn kind(dispatch: &Dispatch, code: &Code, found: &gangway_engine::Fault, half: u32, number: u8) -> FaultKind {
+fn kind(
+    dispatch: &Dispatch,
+    code: &Code,
+    found: &gangway_engine::Fault,
+    instruction: &str,
+    half: u32,
+    number: u8,
+) -> FaultKind {
     let facts = &found.facts;
     let is_private = facts.instruction.as_deref().is_some_and(|name| name.contains(".local"));
     match (found.reason, facts.access, facts.own_access) {
@@ -144,6 +225,10 @@ fn kind(dispatch: &Dispatch, code: &Code, found: &gangway_engine::Fault, half: u
             limit: dispatch.packet.group_segment_size as usize,
             write,
         },
+        // Of these it is an index that leads nowhere.
+        _ if facts.instruction.as_deref() == Some("trap") && instruction.starts_with("v_") => {
+            Registers::of(dispatch.gpu, &code.descriptor).beyond()
+        }
         _ if facts.instruction.as_deref() == Some("trap") => FaultKind::Trap(number),
         _ => FaultKind::Unsupported(facts.what.clone()),
     }

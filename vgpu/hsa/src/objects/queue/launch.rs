@@ -6,14 +6,13 @@ use std::sync::atomic::Ordering;
 use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Packet as Launch};
 use gangway_trace::Shape;
 
-use super::memory::Device;
 use super::scratch::Private;
-use super::workers::Job;
 use super::{Queue, compiled};
 use crate::abi::Status;
 use crate::abi::packet::Packet;
 use crate::objects::agent::{self, Agent};
 use crate::objects::fault;
+use crate::objects::process::config::Execution;
 use crate::objects::process::report::report;
 use crate::objects::process::trace;
 use crate::objects::program::kernel;
@@ -104,9 +103,13 @@ pub(super) fn run(
     };
     let shape = || Shape { grid: launched.groups(), block: launched.workgroup.map(u32::from) };
     let run = || {
-        let memory = Device::new(space);
-        let compiled = compiled::run(agent, &kernel, &memory, &dispatch, &queue.stop);
-        compiled.unwrap_or_else(|| Job::new(queue, agent, space, dispatch).run())
+        let launch = compiled::Launch { queue, agent, kernel: &kernel, space, dispatch };
+        match agent.config().execution {
+            Execution::Interpreted => launch.interpret(),
+            Execution::Meanwhile => launch.begin(),
+            Execution::Compiled => launch.compile().unwrap_or_else(|| launch.interpret()),
+            Execution::CompiledOnly => launch.only_compile(),
+        }
     };
     let outcome = trace::kernel(agent.device().unwrap_or_default(), &kernel.name, shape, run);
     outcome.map_err(|found| {

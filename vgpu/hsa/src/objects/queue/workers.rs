@@ -5,17 +5,24 @@
 //! there are none left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use gangway_device_memory::Space;
-use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Scratch, launch_part};
+use gangway_gcn_interpreter::{Dispatch, Fault, FaultKind, Groups, Scratch, launch_part};
 
 use super::Queue;
 use super::memory::Device;
 use super::scratch::Private;
 use crate::objects::agent::Agent;
+
+/// What has no place in the kernel.
+const BUG: &str = "what a bug in the virtual GPU has broken";
+
+/// How long a launch waits for its code before it begins without.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A kernel that runs.
 pub(super) struct Job {
@@ -24,9 +31,7 @@ pub(super) struct Job {
     pub space: &'static Space,
     /// With the scratch memory of the queue's thread.
     pub dispatch: Dispatch,
-    /// The first work-group that nobody has taken.
-    next: AtomicU64,
-    groups: u64,
+    groups: Groups,
     state: Mutex<State>,
     done: Condvar,
 }
@@ -34,6 +39,8 @@ pub(super) struct Job {
 #[derive(Default)]
 struct State {
     helpers: u32,
+    /// Code may come for what nobody has taken.
+    waits: bool,
     fault: Option<Box<Fault>>,
 }
 
@@ -50,36 +57,81 @@ fn pool() -> MutexGuard<'static, Pool> {
 }
 
 impl Job {
-    pub fn new(queue: &Arc<Queue>, agent: &'static Agent, space: &'static Space, dispatch: Dispatch) -> Self {
-        let groups = dispatch.packet.groups().map(u64::from).iter().product();
-        let (next, state, done) = (AtomicU64::new(0), Mutex::default(), Condvar::new());
-        Self { queue: Arc::clone(queue), agent, space, dispatch, next, groups, state, done }
+    /// A launch of which code `waits` to run a part, or not.
+    pub fn new(
+        queue: &Arc<Queue>,
+        agent: &'static Agent,
+        space: &'static Space,
+        dispatch: Dispatch,
+        waits: bool,
+    ) -> Arc<Self> {
+        let groups = Groups::new(dispatch.packet.groups().map(u64::from).iter().product(), waits);
+        let state = Mutex::new(State { waits, ..State::default() });
+        let (queue, done) = (Arc::clone(queue), Condvar::new());
+        Arc::new(Self { queue, agent, space, dispatch, groups, state, done })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_open(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.groups
+    /// Waits a moment for code: most kernels have it soon.
+    pub fn wait(&self) {
+        let waited = self.done.wait_timeout_while(self.state(), PATIENCE, |state| state.waits);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// There is code for work-groups that nobody has taken, which `run` runs from a number on, or there is none. `run`
+    /// answers `None` if it has not run any after all.
+    pub fn hand_over(&self, run: Option<impl FnOnce(u64) -> Option<Result<(), Box<Fault>>>>) {
+        let mut state = self.state();
+        state.helpers += 1;
+        let first = run.and_then(|run| self.groups.take_rest().map(|first| (first, run)));
+        self.groups.several();
+        state.waits = false;
+        drop(state);
+        self.done.notify_all();
+        if let Some((first, run)) = first {
+            match catch_unwind(AssertUnwindSafe(|| run(first))) {
+                Ok(Some(Ok(()))) => {}
+                Ok(Some(Err(fault))) => self.note(fault),
+                Ok(None) => self.groups.give_back(first),
+                Err(_) => self.fail(FaultKind::Unsupported(BUG.to_owned())),
+            }
+        }
+        self.leave();
     }
 
     /// Runs the kernel to its end.
-    pub fn run(self) -> Result<(), Box<Fault>> {
-        let helpers = u64::from(self.agent.config().workers - 1).min(self.groups.saturating_sub(1));
-        let job = Arc::new(self);
-        if helpers > 0 {
-            job.offer(helpers as u32);
+    pub fn run(self: &Arc<Self>) -> Result<(), Box<Fault>> {
+        let helpers = self.agent.config().workers - 1;
+        loop {
+            if helpers > 0 && self.groups.is_open() {
+                self.offer(helpers);
+            }
+            self.work(self.dispatch.scratch);
+            if helpers > 0 {
+                pool().jobs.retain(|other| !Arc::ptr_eq(other, self));
+            }
+            let mut state = self.state();
+            while state.helpers > 0 {
+                state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if let Some(fault) = state.fault.take() {
+                // Code that comes now has nothing to run.
+                let _ = self.groups.take_rest();
+                return Err(fault);
+            }
+            // Some may have been given back.
+            if !self.groups.is_open() {
+                return Ok(());
+            }
         }
-        job.work(job.dispatch.scratch);
-        if helpers > 0 {
-            pool().jobs.retain(|other| !Arc::ptr_eq(other, &job));
-        }
-        let mut state = job.state();
-        while state.helpers > 0 {
-            state = job.done.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.fault.take().map_or(Ok(()), Err)
+    }
+
+    fn leave(&self) {
+        self.state().helpers -= 1;
+        self.done.notify_all();
     }
 
     fn offer(self: &Arc<Self>, helpers: u32) {
@@ -100,7 +152,7 @@ impl Job {
     fn work(&self, scratch: Scratch) {
         let dispatch = Dispatch { scratch, ..self.dispatch };
         let stop = &self.queue.stop;
-        if let Err(fault) = launch_part(&Device::new(self.space), &dispatch, &self.next, stop) {
+        if let Err(fault) = launch_part(&Device::new(self.space), &dispatch, &self.groups, stop) {
             self.note(fault);
         }
     }
@@ -139,7 +191,7 @@ fn help() {
         let job = {
             let mut pool = pool();
             loop {
-                if let Some(job) = pool.jobs.iter().find(|job| job.is_open()) {
+                if let Some(job) = pool.jobs.iter().find(|job| job.groups.is_open()) {
                     // Under the lock: the queue's thread does not miss it.
                     job.state().helpers += 1;
                     break Arc::clone(job);
@@ -151,10 +203,9 @@ fn help() {
         if let Ok(private) = Private::new(job.agent, &job.dispatch.packet) {
             let worked = catch_unwind(AssertUnwindSafe(|| job.work(private.scratch())));
             if worked.is_err() {
-                job.fail(FaultKind::Unsupported("what a bug in the virtual GPU has broken".to_owned()));
+                job.fail(FaultKind::Unsupported(BUG.to_owned()));
             }
         }
-        job.state().helpers -= 1;
-        job.done.notify_all();
+        job.leave();
     }
 }

@@ -1,0 +1,54 @@
+//! Launches of kernels that are lifted and compiled.
+
+use gangway_code_object::{CodeObject, ValueKind};
+use gangway_engine::{Engine, Execution, KernelLaunch, Options};
+use gangway_gcn::Gpu;
+use gangway_gcn_interpreter::{Dispatch, Memory};
+use gangway_gcn_lifter::{Kernel, Refusal, Shape, lift, parameters};
+
+use crate::memory::DeviceMemory;
+use crate::support::Device;
+
+/// Why a kernel has not run to its end.
+pub enum Error {
+    Refused(Refusal),
+    Failed(String),
+}
+
+/// Lifts, compiles and runs a kernel.
+pub fn compiled(
+    gpu: Gpu,
+    device: &Device<DeviceMemory>,
+    object: &CodeObject<'_>,
+    name: &str,
+    dispatch: &Dispatch,
+) -> Result<(), Error> {
+    let failed = |what: &str| Error::Failed(what.to_owned());
+    let kernel = object.kernel(name).ok_or_else(|| failed("no kernel"))?;
+    let descriptor = kernel.descriptor;
+    let packet = &dispatch.packet;
+    let mut shape = Shape::new(packet.workgroup, packet.grid);
+    let mut arguments = object.said(kernel).arguments.iter();
+    shape.sizes =
+        arguments.find(|argument| argument.kind == ValueKind::HiddenGroupSizeX).map(|size| size.offset);
+    let read = |address: u64, bytes: &mut [u8]| device.memory.read(address, bytes).is_ok();
+    let constant = |_: u64, _: u64| false;
+    let entry = packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
+    let lifted = lift(&Kernel { gpu, descriptor, entry, shape, read: &read, constant: &constant });
+    let lifted = lifted.map_err(Error::Refused)?;
+    let module = gangway_ptx::parse(&lifted.text).map_err(|errors| failed(&errors.to_string()))?;
+    let options =
+        Options { workers: 2, execution: Execution::CompiledOnly, unaligned: true, ..Options::default() };
+    let engine = Engine::new(options);
+    let program = engine.load(module).map_err(|error| failed(&format!("{error:?}")))?;
+    let launch = KernelLaunch {
+        program: &program,
+        kernel: program.kernel("kernel").ok_or_else(|| failed("no kernel in the PTX"))?,
+        grid: packet.groups(),
+        block: shape.block(),
+        shared: packet.group_segment_size,
+        parameters: &parameters(dispatch, &descriptor),
+        cooperative: false,
+    };
+    engine.launch(&launch).map_err(|fault| failed(&fault.report))
+}
