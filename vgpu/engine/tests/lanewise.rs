@@ -71,6 +71,18 @@ fn loops_that_lanes_leave_at_different_times() {
     }
 }
 
+/// All lanes go round the outer loop together, and each is by itself in the inner one.
+#[test]
+fn loops_that_lanes_go_round_together() {
+    let body = format!(
+        "  mov.u32 %r20, 0;\nAGAIN:{WALK}\n  add.u32 %r20, %r20, 1;\n  setp.lt.u32 %p5, %r20, 5;\n  @%p5 bra AGAIN;"
+    );
+    for threads in [32, 100] {
+        let regions = compare(&kernel("together", "", &body), threads);
+        assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+    }
+}
+
 /// A module in which warps are kept abreast: fuel is time there.
 #[test]
 fn warps_that_are_kept_abreast() {

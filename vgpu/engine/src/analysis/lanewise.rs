@@ -208,8 +208,8 @@ impl Looked<'_> {
         })
     }
 
-    /// The loops with others in them that lanes go round together in, by what is the same for all or has a shape, such as
-    /// the number of a thread's iteration: where each begins and goes back. A lane that did all its iterations before
+    /// The loops with others in them that lanes go round together in, by what is the same for all or has a shape, such
+    /// as the number of a thread's iteration: where each begins and goes back. A lane that did all its iterations before
     /// the next one would leave out what other lanes have beside it in memory each time.
     fn goes_round_together(&self, before: &[Vec<u32>], above: &[Option<u32>]) -> Vec<(u32, u32)> {
         let blocks = &self.code.blocks;

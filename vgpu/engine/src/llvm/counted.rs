@@ -2,8 +2,8 @@
 //!
 //! Before such a loop it is found out how often it goes round for sure, and where accesses begin and end in that
 //! time. If all are in memory that is accessed here, a copy of the loop does these turns without looking, so that LLVM
-//! may do several at once. Where the loop is left behind its turns alone, the copy does its last turn, too, and then looks
-//! whether it is left. Elsewhere that turn is not even begun by the copy. What is left is the loop's as it is written.
+//! may do several at once. Where the loop is left behind its turns alone, the copy does its last turn, too, and then
+//! looks whether it is left. Elsewhere that turn is not even begun by the copy. What is left is the loop's as it is written.
 //!
 //! A copy does at most [`CHUNK`] turns before it looks at the fuel.
 
@@ -594,8 +594,8 @@ pub(super) trait Counted<'a> {
         conditions.fold(first, |all, other| self.code().binary("and", all, other))
     }
 
-    /// Whether each lane goes through the loop by itself, and looks up what others than its steps lead to: LLVM makes no
-    /// vectors of such a loop.
+    /// Whether each lane goes through the loop by itself, and looks up what others than its steps lead to: LLVM makes
+    /// no vectors of such a loop.
     fn looks_up(&mut self, inner: &Innermost, planned: &[Planned]) -> bool {
         let unit = self.of();
         let mut operations =
