@@ -7,6 +7,10 @@
 
 use std::ffi::c_void;
 
+/// Code looks for the end of its stack in steps of so many bytes, as a power of two, where its frame is larger: fewer
+/// than there are without access behind that end.
+pub(crate) const PROBE_LOG2: u32 = 18;
+
 /// The beginning of a frame. The masks of lanes that wait to enter each block follow, and those of
 /// lanes that are parked in it.
 #[repr(C, align(16))]

@@ -401,8 +401,9 @@ fn wide_values_and_conversions() {
 const VALUES: usize = 6;
 
 /// A program that reads words, of which one has not been written where `planted`, and sends values around so that each
-/// bit of what they were made of stays in them; and whether a branch depends on that word.
-fn random(seed: u64, planted: bool) -> (String, bool) {
+/// bit of what they were made of stays in them; and whether a branch depends on that word. With more than one round they
+/// are sent around in a loop, which reads another word in each.
+fn random(seed: u64, planted: bool, rounds: usize) -> (String, bool) {
     use std::fmt::Write;
     let mut random = Random::new(seed);
     let mut text =
@@ -417,21 +418,34 @@ fn random(seed: u64, planted: bool) -> (String, bool) {
         if written {
             let _ = writeln!(text, "st.global.u32 [%at+{}], %i;", 160 * number);
         }
-        let _ = writeln!(text, "ld.global.u32 %r{number}, [%at+{}];", 160 * number);
+        match written || rounds == 1 {
+            true => writeln!(text, "ld.global.u32 %r{number}, [%at+{}];", 160 * number),
+            false => writeln!(text, "mov.u32 %r{number}, %i;"),
+        }
+        .expect("it is text");
     }
-    let mut depends = false;
+    if rounds > 1 {
+        let _ = writeln!(text, "mov.u64 %c, %at; mov.u32 %n, 0; next: ld.global.u32 %r{hidden}, [%c];");
+    }
+    // Which value has come from which other one, or that a branch has used that.
+    let mut moved = Vec::new();
     for step in 0..30 {
         let (one, other) = (random.below(VALUES as u64) as usize, random.below(VALUES as u64) as usize);
         let is_last =
             tainted[one] && !tainted[other] && tainted.iter().filter(|&&tainted| tainted).count() == 1;
-        if one == other || is_last {
+        if one == other || is_last && rounds == 1 {
+            continue;
+        }
+        let kind = random.below(20);
+        // What lanes do together, and calls.
+        if rounds > 1 && (11..=13).contains(&kind) {
             continue;
         }
         let number = random.below(1 << 20);
         let by = random.below(31) + 1;
         let r = |number: usize| format!("%r{number}");
         let (a, b) = (r(one), r(other));
-        match random.below(20) {
+        match kind {
             0 => writeln!(text, "add.u32 {a}, {b}, {number}; sub.u32 {a}, {a}, 3;"),
             1 => writeln!(text, "xor.b32 {a}, {b}, {number};"),
             2 => writeln!(text, "mul.lo.u32 {a}, {b}, {};", number | 1),
@@ -480,17 +494,33 @@ fn random(seed: u64, planted: bool) -> (String, bool) {
                 4 * (step % 16),
                 4 * (step % 16)
             ),
-            _ => {
-                depends |= tainted[other];
-                writeln!(
-                    text,
-                    "setp.eq.u32 %b, {b}, {number}; @%b bra on{step}; st.global.u32 [%out+512], 1; on{step}:"
-                )
-            }
+            _ => writeln!(
+                text,
+                "setp.eq.u32 %b, {b}, {number}; @%b bra on{step}; st.global.u32 [%out+512], 1; on{step}:"
+            ),
         }
         .expect("it is text");
-        if !text.ends_with(&format!("on{step}:\n")) {
+        let one = (kind < 19).then_some(one);
+        moved.push((one, other));
+        if let Some(one) = one {
             tainted[one] = tainted[other];
+        }
+    }
+    if rounds > 1 {
+        let _ = writeln!(
+            text,
+            "add.u64 %c, %c, 160; add.u32 %n, %n, 1; setp.lt.u32 %p, %n, {rounds}; @%p bra next;"
+        );
+    }
+    let mut depends = false;
+    tainted = std::array::from_fn(|number| planted && rounds == 1 && number == hidden);
+    for round in 0..rounds {
+        tainted[hidden] = planted && (rounds == 1 || round == hidden);
+        for &(one, other) in &moved {
+            match one {
+                Some(one) => tainted[one] = tainted[other],
+                None => depends |= tainted[other],
+            }
         }
     }
     let last = tainted.iter().position(|&tainted| tainted).unwrap_or(0);
@@ -499,20 +529,29 @@ fn random(seed: u64, planted: bool) -> (String, bool) {
     (text, depends)
 }
 
-/// `GANGWAY_INIT_PROGRAMS` says how many.
 #[test]
 fn random_programs() {
+    look_at_random_programs(25, 1);
+}
+
+#[test]
+fn random_loops() {
+    look_at_random_programs(15, VALUES);
+}
+
+/// `GANGWAY_INIT_PROGRAMS` says how many.
+fn look_at_random_programs(many: u64, rounds: usize) {
     let functions = FUNCTIONS.to_owned()
         + ".func (.param .b32 result) same(.param .b32 value, .param .b64 unused) {
             .reg .u32 %r; .reg .u64 %p; ld.param.u64 %p, [unused]; ld.param.u32 %r, [value]; st.param.u32 [result], %r; ret;
         }";
-    let many = std::env::var("GANGWAY_INIT_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(25);
+    let many = std::env::var("GANGWAY_INIT_PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(many);
     let (mut planted, mut missed) = (0, Vec::new());
     for seed in 0..many {
-        let (program, _) = random(seed, false);
+        let (program, _) = random(seed, false, rounds);
         let silent = found_with(&functions, &program, 40);
         assert!(silent.is_empty(), "{seed}: {silent:?}\n{program}");
-        let (program, depends) = random(seed, true);
+        let (program, depends) = random(seed, true, rounds);
         let told = found_with(&functions, &program, 40);
         assert!(depends || told.is_empty(), "{seed}: {told:?}\n{program}");
         planted += u64::from(depends);
@@ -521,5 +560,6 @@ fn random_programs() {
         }
     }
     assert!(missed.len() as u64 * 100 <= planted, "of {planted}: {missed:?}");
-    assert!(planted * 10 > many * 9, "only {planted} of {many} depend on it");
+    let expected = if rounds == 1 { 9 } else { 4 };
+    assert!(planted * 10 > many * expected, "only {planted} of {many} depend on it");
 }

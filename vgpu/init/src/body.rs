@@ -3,6 +3,7 @@
 use gangway_ptx::meaning::{AsyncCopy, Barrier, Control, ExchangeOperation, Matrix, Stack};
 use gangway_ptx::{Added, Instruction, Meaning, Module, Operand, StateSpace};
 
+use crate::fast::Plan;
 use crate::flow::{reads_kernels, results};
 use crate::place::UseKind;
 use crate::weaver::{Found, Weaver, line};
@@ -12,18 +13,23 @@ pub(crate) fn weave(module: &Module, index: usize, found: &mut Found) -> Added {
     let function = &module.functions[index];
     let Some(body) = &function.body else { return Added::default() };
     let mut weaver = Weaver::new(module, function, body, found);
+    let fast = Plan::of(module, function, body, &weaver.flow);
     let mut around = vec![[String::new(), String::new()]; body.instructions.len()];
     for block in &body.blocks {
         weaver.start_block();
         for number in block.instructions.clone() {
             let instruction = &body.instructions[number as usize];
-            weaver.next(instruction);
+            weaver.instruction = Some(instruction);
+            if fast.enters(number) {
+                weaver.addresses.clear();
+            }
             around[number as usize] = weaver.around(number, instruction);
             for id in results(module, body, instruction) {
                 weaver.addresses.retain(|known| !known.is_of(id));
             }
         }
     }
+    fast.weave(&mut weaver, &mut around);
     Added { entry: weaver.entry(), around }
 }
 
@@ -226,7 +232,6 @@ impl Weaver<'_> {
     /// What comes at the beginning of the function.
     fn entry(&mut self) -> String {
         self.instruction = None;
-        self.reset();
         self.text.clear();
         line!(self, "\tmov.b16 %gz16, 0;\n\tmov.b32 %gz32, 0;\n\tmov.b64 %gz64, 0;");
         line!(self, "\tsetp.ne.b32 %gwf, %gz32, 0;\n\tsetp.eq.b32 %gwt, %gz32, 0;");

@@ -18,7 +18,7 @@ pub(crate) fn results(module: &Module, body: &Body, instruction: &Instruction) -
 }
 
 /// The registers that it reads, as values or addresses; without its guard.
-fn sources(module: &Module, body: &Body, instruction: &Instruction) -> Vec<RegisterId> {
+pub(crate) fn sources(module: &Module, body: &Body, instruction: &Instruction) -> Vec<RegisterId> {
     operands(module, body, instruction, false)
 }
 
@@ -176,7 +176,7 @@ fn unset(module: &Module, body: &Body) -> Vec<bool> {
     unset
 }
 
-fn successors(module: &Module, body: &Body, block: usize) -> Vec<usize> {
+pub(crate) fn successors(module: &Module, body: &Body, block: usize) -> Vec<usize> {
     let mut next = Vec::new();
     let mut falls = true;
     for index in body.blocks[block].instructions.clone() {

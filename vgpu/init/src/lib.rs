@@ -18,20 +18,24 @@
 //! | `place` | where instructions are, for people |
 //! | `layout` | where shadows of a thread's own memory are, and what calls pass |
 //! | `flow` | which registers may be undefined |
+//! | `loops` | loops, and which registers live where |
 //! | `weaver` | the text that is being woven; values, guards, records |
 //! | `compute` | what is computed of values |
 //! | `memory` | loads, stores, atomic operations |
 //! | `lanes` | what lanes do together |
 //! | `calls` | parameters and results of functions |
+//! | `fast` | the form of loops for while all is defined |
 //! | `body` | a function |
 #![forbid(unsafe_code)]
 
 mod body;
 mod calls;
 mod compute;
+mod fast;
 mod flow;
 mod lanes;
 mod layout;
+mod loops;
 mod memory;
 mod place;
 mod weaver;

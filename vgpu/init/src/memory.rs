@@ -37,7 +37,7 @@ impl Weaver<'_> {
         if let Some(known) = known {
             return Some(Target { offset, ..known.target.clone() });
         }
-        let wide = self.hold();
+        let wide = self.scratch(64);
         match base {
             Base::Register(id) => {
                 let name = self.body.register_name(id);
@@ -57,12 +57,14 @@ impl Weaver<'_> {
         let target = match space {
             StateSpace::Local => self.own(wide),
             StateSpace::Shared => {
-                let generic = self.hold();
+                let generic = self.scratch(64);
                 line!(self, "\tcvta.shared.u64 {generic}, {wide};");
                 self.certain(generic)
             }
-            _ if register.is_none() => self.certain(wide),
-            _ => self.searched(space, wide),
+            StateSpace::Global => self.certain(wide),
+            // Whoever weaves the fast form has ruled out that it is the thread's own.
+            _ if register.is_none() || self.is_fast => self.certain(wide),
+            _ => self.searched(wide),
         };
         let target = Target { offset, ..target };
         if let Some(register) = register {
@@ -73,7 +75,7 @@ impl Weaver<'_> {
 
     /// The shadow of a place in the thread's own memory.
     pub fn own(&mut self, address: String) -> Target {
-        let shadow = self.hold();
+        let shadow = self.scratch(64);
         line!(self, "\tsub.u64 {shadow}, {address}, {LOCAL_SHADOW};");
         Target {
             space: ".local",
@@ -86,9 +88,10 @@ impl Weaver<'_> {
         }
     }
 
-    /// The shadow of what is certainly device memory.
+    /// The shadow of what is no thread's own. Of memory of the host it is where nothing is: who accesses that finds zeros
+    /// there, and writes nothing (the engine's `support/place.rs`).
     fn certain(&mut self, address: String) -> Target {
-        let shadow = self.hold();
+        let shadow = self.scratch(64);
         line!(self, "\tsub.u64 {shadow}, {address}, {SHADOW};");
         Target {
             space: ".global",
@@ -101,28 +104,21 @@ impl Weaver<'_> {
         }
     }
 
-    /// The shadow of what may be memory of the host, and where the space is generic the thread's own.
-    fn searched(&mut self, space: StateSpace, address: String) -> Target {
-        let is_generic = space == StateSpace::Generic;
+    /// The shadow of what may be the thread's own, or memory of the host.
+    fn searched(&mut self, address: String) -> Target {
         let (above, inside) = (self.scratch(64), self.scratch(1));
         line!(self, "\tsub.u64 {above}, {address}, {BASE};");
         line!(self, "\tsetp.lt.u64 {inside}, {above}, {SIZE};");
-        let distance = if is_generic {
-            let (within, own, distance) = (self.scratch(64), self.scratch(1), self.hold());
-            line!(self, "\tsub.u64 {within}, {address}, {LOCAL_WINDOW};");
-            line!(self, "\tsetp.lt.u64 {own}, {within}, {LOCAL_SIZE};");
-            line!(self, "\tselp.b64 {distance}, {LOCAL_SHADOW}, {SHADOW}, {own};");
-            distance
-        } else {
-            SHADOW.to_string()
-        };
+        let (within, own, distance) = (self.scratch(64), self.scratch(1), self.scratch(64));
+        line!(self, "\tsub.u64 {within}, {address}, {LOCAL_WINDOW};");
+        line!(self, "\tsetp.lt.u64 {own}, {within}, {LOCAL_SIZE};");
+        line!(self, "\tselp.b64 {distance}, {LOCAL_SHADOW}, {SHADOW}, {own};");
         let shadow = self.scratch(64);
         line!(self, "\tsub.u64 {shadow}, {address}, {distance};");
-        let (load, store) = (self.hold(), self.hold());
+        let (load, store) = (self.scratch(64), self.scratch(64));
         line!(self, "\tselp.b64 {load}, {shadow}, {NOTHING}, {inside};");
         line!(self, "\tselp.b64 {store}, {shadow}, {NOWHERE}, {inside};");
-        let space = if is_generic { "" } else { ".global" };
-        Target { space, load, store, distance, address, window: 0, offset: 0 }
+        Target { space: "", load, store, distance, address, window: 0, offset: 0 }
     }
 
     /// The address of the origin of an access.
@@ -192,8 +188,25 @@ impl Weaver<'_> {
         shades
     }
 
+    /// The shadows of elements that have so many bits each, alone.
+    pub fn shadows_at(&mut self, target: &Target, bits: u32, count: usize) -> Vec<Shade> {
+        let guarded = self.guarded();
+        let least = bits.max(16);
+        let shadows: Vec<String> = (0..count).map(|_| self.scratch(least)).collect();
+        if !guarded.is_empty() {
+            shadows.iter().for_each(|shadow| line!(self, "\tmov.b{least} {shadow}, 0;"));
+        }
+        let (vector, list) = match shadows.len() {
+            1 => (String::new(), shadows[0].clone()),
+            count => (format!(".v{count}"), format!("{{{}}}", shadows.join(", "))),
+        };
+        let (space, at, offset) = (target.space, &target.load, target.offset);
+        line!(self, "\t{guarded}ld{space}{vector}.u{bits} {list}, [{at}{offset:+}];");
+        shadows.into_iter().map(|shadow| Shade { shadow, origin: String::new(), bits: least }).collect()
+    }
+
     /// Stores the shadows of elements that have so many bits each.
-    fn store_shadows(&mut self, target: &Target, bits: u32, elements: &[Option<Shade>]) {
+    pub fn store_shadows(&mut self, target: &Target, bits: u32, elements: &[Option<Shade>]) {
         let guarded = self.guarded();
         let least = bits.max(16);
         let zero = Self::zero(least).to_owned();

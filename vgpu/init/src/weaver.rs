@@ -81,18 +81,17 @@ pub(crate) struct Weaver<'a> {
     pub text: String,
     /// Declarations of registers that stay.
     pub declared: String,
-    /// How many registers are used around this instruction, and the most of one.
+    /// How many registers are used. No two values share one: what is known of a register, as that all lanes have the same,
+    /// is known of all that it ever holds.
     used: [u32; 4],
-    most: [u32; 4],
-    /// The same for registers that stay for a block.
-    held: u32,
-    most_held: u32,
     /// The block and the thread are wanted.
     pub tells: bool,
     /// By space and base, what has been found out of addresses in this block.
     pub addresses: Vec<Known>,
     /// Parameters of calls whose shadows have been cleared since the last call.
     pub cleared: Vec<u32>,
+    /// All registers are defined: what is woven is the fast form of a loop.
+    pub is_fast: bool,
 }
 
 /// Adds a line.
@@ -116,46 +115,32 @@ impl<'a> Weaver<'a> {
             text: String::new(),
             declared: String::new(),
             used: [0; 4],
-            most: [0; 4],
-            held: 0,
-            most_held: 0,
             tells: false,
             addresses: Vec::new(),
             cleared: Vec::new(),
+            is_fast: false,
         }
-    }
-
-    /// Another instruction comes: what was used for the last one is free.
-    pub fn next(&mut self, instruction: &'a Instruction) {
-        self.reset();
-        self.instruction = Some(instruction);
-    }
-
-    pub fn reset(&mut self) {
-        self.used = [0; 4];
     }
 
     /// Another block comes, of whose registers nothing is known.
     pub fn start_block(&mut self) {
         self.addresses.clear();
         self.cleared.clear();
-        self.held = 0;
     }
 
-    /// A register for a moment.
+    /// What comes is of an instruction's place.
+    pub fn locate(&mut self, instruction: &Instruction) {
+        let location = instruction.location.and_then(|id| self.body.locations.get(id.index()));
+        if let Some(location) = location {
+            line!(self, "\t.loc {} {} {}", location.file, location.line, location.column);
+        }
+    }
+
+    /// A register.
     pub fn scratch(&mut self, bits: u32) -> String {
         let class = class(bits);
         let name = format!("%gw{}{}", CLASSES[class].1, self.used[class]);
         self.used[class] += 1;
-        self.most[class] = self.most[class].max(self.used[class]);
-        name
-    }
-
-    /// A register of 64 bits for this block.
-    pub fn hold(&mut self) -> String {
-        let name = format!("%gh{}", self.held);
-        self.held += 1;
-        self.most_held = self.most_held.max(self.held);
         name
     }
 
@@ -164,16 +149,13 @@ impl<'a> Weaver<'a> {
         let _ = writeln!(self.declared, "\t.reg .{ty} {name};");
     }
 
-    /// Declarations of the registers that were used for a moment.
+    /// Declarations of the registers that were used.
     pub fn declare_scratch(&mut self) {
-        for (&(bits, letter), &most) in CLASSES.iter().zip(&self.most) {
-            if most > 0 {
+        for (&(bits, letter), &used) in CLASSES.iter().zip(&self.used) {
+            if used > 0 {
                 let ty = if bits == 1 { "pred".to_owned() } else { format!("b{bits}") };
-                let _ = writeln!(self.declared, "\t.reg .{ty} %gw{letter}<{most}>;");
+                let _ = writeln!(self.declared, "\t.reg .{ty} %gw{letter}<{used}>;");
             }
-        }
-        if self.most_held > 0 {
-            let _ = writeln!(self.declared, "\t.reg .b64 %gh<{}>;", self.most_held);
         }
     }
 

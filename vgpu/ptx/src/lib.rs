@@ -52,6 +52,6 @@ pub use meaning::{Compute, Meaning};
 pub use modifier::{Modifier, Word};
 pub use op::Op;
 pub use parser::{Outline, Reader, parse, parse_bytes, parse_linked};
-pub use print::{Added, Additions, Woven};
+pub use print::{Added, Additions, Woven, instruction_text};
 pub use special::SpecialRegister;
 pub use types::{StateSpace, Type, TypeClass, Version, WORD};

@@ -31,6 +31,23 @@ pub struct Added {
     pub around: Vec<[String; 2]>,
 }
 
+/// An instruction of a function as text, for what is woven in.
+#[must_use]
+pub fn instruction_text(
+    module: &Module,
+    function: &Function,
+    body: &Body,
+    instruction: &Instruction,
+) -> String {
+    struct One<'a>(BodyText<'a>, &'a Instruction);
+    impl Display for One<'_> {
+        fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            self.0.instruction(self.1, f)
+        }
+    }
+    One(BodyText { module, function, body, added: None }, instruction).to_string()
+}
+
 /// A module with what is woven into it, as text that can be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Woven<'a>(pub &'a Module, pub &'a Additions);

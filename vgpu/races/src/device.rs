@@ -11,6 +11,7 @@ use crate::cell::{SITES, THREADS};
 use crate::finding::{Finding, Findings, Place, Told};
 use crate::handed::Word;
 use crate::known::Known;
+use crate::line::LINE;
 use crate::shadow::{Had, Shadow};
 
 /// A device: the shadows of its memory and the host's, and which launches are under way.
@@ -105,6 +106,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bytes of which the lines are asked for ahead.
+const MOST_EXPECTED: u64 = 4 * LINE;
+
 /// Bytes of the range of device memory.
 const DEVICE_MEMORY: u64 = 1 << 42;
 /// Addresses of the host.
@@ -193,6 +197,14 @@ impl Device {
     /// The line at an address of the device or the host.
     pub(crate) fn line(&self, address: u64) -> Option<Had<'_>> {
         self.shadow.line(address).or_else(|| self.host.line(address))
+    }
+
+    /// Lanes will soon access so many bytes at an address, as far as can be foreseen.
+    #[inline]
+    pub fn expect(&self, address: u64, size: u64) {
+        for line in 0..size.min(MOST_EXPECTED).div_ceil(LINE) {
+            self.shadow.expect(address.wrapping_add(line * LINE));
+        }
     }
 
     /// How often the numbers of threads have begun anew: a launch of another round has none any more.

@@ -17,6 +17,11 @@ pub const WHOLE: u8 = 15;
 
 /// All words of a line have the same thread: as a power of two, how many that are.
 pub const BROAD: u32 = WORDS.trailing_zeros();
+/// From here on the other way round: how many threads have parts of one word, as a power of two.
+const NARROW: u32 = 32;
+/// Each word has four threads, one for each byte, or two.
+pub const BYTES: u32 = NARROW + 2;
+pub const HALVES: u32 = NARROW + 1;
 
 const WRITES: usize = 3;
 const READS: usize = 6;
@@ -28,26 +33,51 @@ pub struct Run {
     /// thread may be below zero.
     cell: u64,
     words: u32,
-    /// So many words, as a power of two, have the same thread.
+    /// So many words, as a power of two, have the same thread; or from [`NARROW`] on, so many threads have one word.
     shift: u32,
 }
 
+/// The first thread of a word, from that of the line's first word on.
+fn step(word: u32, shift: u32) -> u64 {
+    u64::from(if shift < NARROW { word >> shift } else { word << (shift - NARROW) })
+}
+
 impl Run {
-    /// `cell` is the access of the word number `word`, and threads step every `1 << shift` words.
+    /// `cell` is the access of the word number `word`, the first thread's, and threads step every `1 << shift` words;
+    /// of [`BYTES`] and [`HALVES`] several times in each.
     #[must_use]
     pub fn new(cell: u64, word: u32, shift: u32, words: u32) -> Self {
-        let before = u64::from(word >> shift) << Cell::THREAD;
-        Run { cell: cell.wrapping_sub(before), words, shift }
+        Run { cell: cell.wrapping_sub(step(word, shift) << Cell::THREAD), words, shift }
     }
 
-    /// The access of one word.
+    /// The access of one word, the first one if it has several.
     #[must_use]
     pub fn cell(&self, word: u32) -> u64 {
-        self.cell.wrapping_add(u64::from(word >> self.shift) << Cell::THREAD)
+        let cell = self.cell.wrapping_add(step(word, self.shift) << Cell::THREAD);
+        if self.shift < NARROW { cell } else { Cell { mask: self.part(), ..Cell::of(cell) }.bits() }
     }
 
-    fn thread(&self, word: u32) -> u32 {
-        (self.cell(word) >> Cell::THREAD) as u32
+    /// The bytes of a word that its first thread has, of several.
+    fn part(&self) -> u8 {
+        if self.shift == BYTES { 1 } else { 3 }
+    }
+
+    /// The last access of one word.
+    fn last_cell(&self, word: u32) -> u64 {
+        let cell = self.cell(word);
+        if self.shift < NARROW {
+            return cell;
+        }
+        let (others, part) = ((1 << (self.shift - NARROW)) - 1, self.part());
+        let Cell { thread, .. } = Cell::of(cell);
+        let mask = if part == 1 { 8 } else { 12 };
+        Cell { thread: thread + others, mask, ..Cell::of(cell) }.bits()
+    }
+
+    /// The first and the last thread of some words.
+    fn ends(&self, words: u32) -> [u32; 2] {
+        let thread = |cell: u64| (cell >> Cell::THREAD) as u32;
+        [thread(self.cell(words.trailing_zeros())), thread(self.last_cell(words.ilog2()))]
     }
 
     /// The accesses are of one kind by the same threads, and may be kept together.
@@ -59,9 +89,7 @@ impl Run {
     fn is_strong_towards(&self, words: u32, later: &Self, order: &impl Order) -> bool {
         Cell::are_strong(self.cell, later.cell)
             || Cell::is_strong(self.cell & later.cell)
-                && [words.trailing_zeros(), words.ilog2()]
-                    .iter()
-                    .all(|&word| order.is_of_block(self.thread(word)))
+                && self.ends(words).into_iter().all(|thread| order.is_of_block(thread))
     }
 
     /// Whether all accesses to some words come before another run's to the same ones. `false` also means that
@@ -69,9 +97,8 @@ impl Run {
     fn is_before(&self, words: u32, later: &Self, order: &impl Order) -> bool {
         // Threads grow with the words: so all of them are those of the other run if the outer ones are, and in
         // one of two warps, those of the outer ones.
-        let ends = [words.trailing_zeros(), words.ilog2()];
-        let [first, last] = ends.map(|word| self.thread(word));
-        if [first, last] == ends.map(|word| later.thread(word)) {
+        let [first, last] = self.ends(words);
+        if [first, last] == later.ends(words) && (self.shift < NARROW) == (later.shift < NARROW) {
             return true;
         }
         let clock = Cell::of(self.cell).clock;
@@ -98,17 +125,21 @@ pub struct Word {
     pub reads: [u64; 2],
 }
 
-/// Zeros are a line without accesses.
+/// Zeros are a line without accesses. What is used of it stands at its beginning: most lines have a run or two.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub struct Line {
-    writes: [Run; WRITES],
-    /// The oldest first.
-    reads: [Run; READS],
-    words: Option<Box<[Word; WORDS]>>,
-    /// The words have it, and the runs nothing.
-    apart: bool,
     /// The first thread of the youngest launch that has used it.
     launch: u32,
+    /// The words have it, and the runs nothing.
+    apart: bool,
+    /// So many of the reads and the writes may be some.
+    reading: u8,
+    writing: u8,
+    words: Option<Box<[Word; WORDS]>>,
+    /// The oldest first.
+    reads: [Run; READS],
+    writes: [Run; WRITES],
 }
 
 impl Line {
@@ -138,8 +169,7 @@ impl Line {
     pub fn may_be_read(&self, run: &Run, order: &impl Order) -> bool {
         let known = |words: u32, other: &Run| {
             let cell = Cell::of(other.cell);
-            let ends = [words.trailing_zeros(), words.ilog2()];
-            ends.iter().all(|&word| order.knows(other.thread(word), cell.clock))
+            other.ends(words).into_iter().all(|thread| order.knows(thread, cell.clock))
         };
         !self.apart && self.is_fine(run, false, order, known)
     }
@@ -155,24 +185,43 @@ impl Line {
             let words = other.words & run.words;
             words == 0 || other.is_strong_towards(words, run, order) || is_before(words, other)
         };
-        self.writes.iter().all(fine) && (!write || self.reads.iter().all(fine))
+        self.writes().iter().all(fine) && (!write || self.reads().iter().all(fine))
+    }
+
+    fn writes(&self) -> &[Run] {
+        &self.writes[..usize::from(self.writing) % (WRITES + 1)]
+    }
+
+    fn reads(&self) -> &[Run] {
+        &self.reads[..usize::from(self.reading) % (READS + 1)]
+    }
+
+    fn writes_mut(&mut self) -> &mut [Run] {
+        &mut self.writes[..usize::from(self.writing) % (WRITES + 1)]
+    }
+
+    fn reads_mut(&mut self) -> &mut [Run] {
+        &mut self.reads[..usize::from(self.reading) % (READS + 1)]
     }
 
     fn note_write(&mut self, run: &Run, order: &impl Order) -> bool {
         let is_like = |other: &Run| other.words != 0 && other.is_like(run) && is_of_launch(other, order);
         let is_room = |other: &Run| other.words & !run.words == 0;
-        let like = self.writes.iter().position(is_like);
-        let Some(place) = like.or_else(|| self.writes.iter().position(is_room)) else { return false };
+        let writes = self.writes();
+        let like = writes.iter().position(is_like);
+        let behind = (writes.len() < WRITES).then_some(writes.len());
+        let Some(place) = like.or_else(|| writes.iter().position(is_room)).or(behind) else { return false };
         // A word has one last write.
-        self.writes.iter_mut().for_each(|other| other.words &= !run.words);
+        self.writes_mut().iter_mut().for_each(|other| other.words &= !run.words);
         let words = if like.is_some() { self.writes[place].words } else { 0 };
         self.writes[place] = Run { words: words | run.words, ..*run };
+        self.writing = self.writing.max(place as u8 + 1);
         true
     }
 
     fn note_read(&mut self, run: &Run, order: &impl Order) -> bool {
         let mut like = None;
-        for (place, other) in self.reads.iter_mut().enumerate() {
+        for (place, other) in self.reads_mut().iter_mut().enumerate() {
             if other.words != 0 && other.is_like(run) && is_of_launch(other, order) {
                 like = Some(place);
                 continue;
@@ -187,31 +236,33 @@ impl Line {
             self.reads[place].words |= run.words;
             return true;
         }
-        if self.reads[READS - 1].words != 0 && !self.make_room(run) {
+        if self.reads().len() == READS && self.reads[READS - 1].words != 0 && !self.make_room(run) {
             return false;
         }
-        let place = self.reads.iter().rposition(|other| other.words != 0).map_or(0, |last| last + 1);
+        let place = self.reads().iter().rposition(|other| other.words != 0).map_or(0, |last| last + 1);
         self.reads[place] = *run;
+        self.reading = place as u8 + 1;
         true
     }
 
     /// Makes room behind the other reads: of more than two of a word the first and the last are kept.
     fn make_room(&mut self, run: &Run) -> bool {
         let mut before = 0;
-        for place in 0..READS {
-            let behind = self.reads[place + 1..].iter().fold(run.words, |behind, other| behind | other.words);
-            let words = self.reads[place].words;
-            self.reads[place].words = words & !(before & behind);
+        let reads = self.reads_mut();
+        for place in 0..reads.len() {
+            let behind = reads[place + 1..].iter().fold(run.words, |behind, other| behind | other.words);
+            let words = reads[place].words;
+            reads[place].words = words & !(before & behind);
             before |= words;
         }
         let mut kept = 0;
-        for place in 0..READS {
-            if self.reads[place].words != 0 {
-                self.reads[kept] = self.reads[place];
+        for place in 0..reads.len() {
+            if reads[place].words != 0 {
+                reads[kept] = reads[place];
                 kept += 1;
             }
         }
-        self.reads[kept..].fill(Run::default());
+        self.reading = kept as u8;
         kept < READS
     }
 
@@ -223,12 +274,16 @@ impl Line {
             words.fill(Word::default());
             for (number, word) in (0..).zip(words.iter_mut()) {
                 let has = |run: &&Run| run.words >> number & 1 != 0;
-                word.write = self.writes.iter().find(has).map_or(0, |run| run.cell(number));
-                let mut reads = self.reads.iter().filter(has).map(|run| run.cell(number));
-                word.reads[0] = reads.next().unwrap_or(0);
-                word.reads[1] = reads.next_back().unwrap_or(0);
+                let among = |runs: &[Run], count: u8| usize::from(count).min(runs.len());
+                let writes = &self.writes[..among(&self.writes, self.writing)];
+                let reads = &self.reads[..among(&self.reads, self.reading)];
+                word.write = writes.iter().find(has).map_or(0, |run| run.cell(number));
+                let (first, last) = (reads.iter().find(has), reads.iter().rfind(has));
+                word.reads[0] = first.map_or(0, |run| run.cell(number));
+                let last = last.map_or(0, |run| run.last_cell(number));
+                word.reads[1] = if last == word.reads[0] { 0 } else { last };
             }
-            (self.writes, self.reads) = Default::default();
+            (self.writing, self.reading) = (0, 0);
         }
         words
     }
@@ -250,19 +305,18 @@ impl Line {
             self.apart = false;
             return;
         }
-        self.writes.iter_mut().chain(&mut self.reads).for_each(|run| run.words = 0);
+        (self.writing, self.reading) = (0, 0);
     }
 
     /// Forgets those of some words.
     pub fn forget(&mut self, words: u32) {
-        for run in self.writes.iter_mut().chain(&mut self.reads) {
-            run.words &= !words;
-        }
+        self.writes_mut().iter_mut().for_each(|run| run.words &= !words);
+        self.reads_mut().iter_mut().for_each(|run| run.words &= !words);
         if let Some(each) = self.words_apart() {
             let of = |(number, _): &(usize, &mut Word)| words >> number & 1 != 0;
             each.iter_mut().enumerate().filter(of).for_each(|(_, word)| *word = Word::default());
         }
-        if self.reads.iter().any(|run| run.words == 0) {
+        if self.reads().iter().any(|run| run.words == 0) {
             self.make_room(&Run::default());
         }
     }
@@ -276,7 +330,7 @@ impl Line {
 /// Whether a run is of the launch that acts: that of another one may have ended with the numbers of threads with
 /// which this one begins.
 fn is_of_launch(run: &Run, order: &impl Order) -> bool {
-    order.is_own(run.thread(run.words.trailing_zeros()))
+    order.is_own(run.ends(run.words)[0])
 }
 
 /// The words between two offsets into a line.
@@ -324,11 +378,41 @@ mod tests {
     #[test]
     fn each_word_has_its_thread() {
         let run = Run::new(cell(3, 1, false), 8, 0, 0xff00);
-        assert_eq!([8, 9, 15].map(|word| run.thread(word)), [3, 4, 10]);
+        let threads = |run: &Run, words: [u32; 3]| words.map(|word| run.ends(1 << word)[0]);
+        assert_eq!(threads(&run, [8, 9, 15]), [3, 4, 10]);
         let wide = Run::new(cell(3, 1, false), 8, 1, 0xff00);
-        assert_eq!([8, 9, 10, 15].map(|word| wide.thread(word)), [3, 3, 4, 6]);
+        assert_eq!([8, 9, 10, 15].map(|word: u32| wide.ends(1 << word)[1]), [3, 3, 4, 6]);
         let same = Run::new(cell(THREADS - 1, 1, false), 31, BROAD, u32::MAX);
-        assert_eq!([0, 31].map(|word| same.thread(word)), [THREADS - 1; 2]);
+        assert_eq!([0, 31].map(|word: u32| same.ends(1 << word)[0]), [THREADS - 1; 2]);
+        let bytes = Run::new(cell(36, 1, false), 8, BYTES, 0xff00);
+        assert_eq!(
+            [bytes.ends(1 << 8), bytes.ends(1 << 9), bytes.ends(0xff00)],
+            [[36, 39], [40, 43], [36, 67]]
+        );
+        let parts =
+            [bytes.cell(9), bytes.last_cell(9)].map(|cell| (Cell::of(cell).thread, Cell::of(cell).mask));
+        assert_eq!(parts, [(40, 1), (43, 8)]);
+        let halves = Run::new(cell(36, 1, false), 8, HALVES, 0xff00);
+        let parts =
+            [halves.cell(9), halves.last_cell(9)].map(|cell| (Cell::of(cell).thread, Cell::of(cell).mask));
+        assert_eq!(parts, [(38, 3), (39, 12)]);
+    }
+
+    #[test]
+    fn bytes_of_a_word_have_threads_of_their_own() {
+        let bytes = |thread: u32| Run::new(cell(thread, 1, false), 0, BYTES, 0xff);
+        let mut line = Line::default();
+        assert!(line.note(&bytes(1000), false, &NONE) && line.note(&bytes(1000), false, &NONE));
+        assert_eq!(line.reads(), [bytes(1000)]);
+        // Of what the four have read one of them knows, but the others do not.
+        assert!(
+            !line.note(&row(1000, 1, 1), true, &NONE) && !line.note(&row(1000, 1, 1), true, &Below(1003))
+        );
+        assert!(line.note(&row(1000, 1, 1), true, &Below(1004)));
+        // Threads that have whole words know nothing of each other's.
+        assert!(!line.note(&bytes(1000), false, &NONE));
+        let reads = line.words()[1].reads.map(|read| (Cell::of(read).thread, Cell::of(read).mask));
+        assert_eq!(reads, [(1004, 1), (1007, 8)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::cell::Cell;
 use crate::device::{Device, Launch};
 use crate::finding::{Example, Key};
 use crate::known::Known;
-use crate::line::{BROAD, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
+use crate::line::{BROAD, BYTES, HALVES, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
 use crate::row::{Part, Places, Row, Steps, bits, in_steps};
 use crate::shadow::Written;
 use crate::warp::Warp;
@@ -145,6 +145,11 @@ impl View<'_> {
             for part in steps.parts() {
                 lines.with(part.line, |line, written| self.part(&steps, part, line, written));
             }
+        } else if let Some((start, end)) = self.narrow_reads(lanes, (first, step)) {
+            for base in (start & !(LINE - 1)..end).step_by(LINE as usize) {
+                let within = (first, start.max(base), end.min(base + LINE));
+                lines.with(base, |line, written| self.narrow_part(within, line, written));
+            }
         } else if step == 0 && !self.row.write && !lanes.is_power_of_two() {
             lines.with(first, |line, written| self.same(lanes, first, line, written));
         } else if step == 0 && self.is_one_write(lanes, first) {
@@ -243,6 +248,33 @@ impl View<'_> {
             let (lane, value) = value(word);
             let place = Place { word: &mut each[word], written: &mut written[word] };
             self.look(place, base + WORD * word as u64, self.cell(lane), value);
+        }
+    }
+
+    /// Where lanes begin and end that read bytes or halves of words beside each other, which make whole words.
+    fn narrow_reads(&self, lanes: u32, (first, step): (u64, i64)) -> Option<(u64, u64)> {
+        let size = self.row.size;
+        let (lowest, count) = (lanes.trailing_zeros(), lanes.count_ones());
+        let beside = !self.row.write && size < WORD && step == size as i64;
+        let start = first.wrapping_add(u64::from(lowest) * size);
+        let end = start.wrapping_add(u64::from(count) * size);
+        let whole = start.is_multiple_of(WORD) && end.is_multiple_of(WORD) && start < end;
+        (beside && whole && (lanes >> lowest).trailing_ones() == count).then_some((start, end))
+    }
+
+    /// Of such lanes, of which the warp's first would be at `first`, what is in a line.
+    fn narrow_part(&self, (first, start, end): (u64, u64, u64), line: &mut Line, written: &mut Written) {
+        let (size, base) = (self.row.size, start & !(LINE - 1));
+        let lane = |place: u64| (place.wrapping_sub(first) / size) as usize % LANES;
+        let words = between(start - base, end - base);
+        let shift = if size == 1 { BYTES } else { HALVES };
+        let run = Run::new(self.cell(lane(start)), words.trailing_zeros(), shift, words);
+        if line.note(&run, false, self.knowledge) {
+            return;
+        }
+        let each = line.words();
+        for place in (start..end).step_by(size as usize) {
+            self.words(lane(place), (place, place, place + size), each, written);
         }
     }
 

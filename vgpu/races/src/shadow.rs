@@ -17,8 +17,10 @@ const PART_LINES: usize = 1 << (PART_BITS - LINE.trailing_zeros());
 const LIST_BITS: u32 = 30;
 const LIST_PARTS: usize = 1 << (LIST_BITS - PART_BITS);
 
-/// A line that one thread of the host at a time has.
+/// A line that one thread of the host at a time has. It is not aligned to more than memory of the allocator is: that
+/// would be filled with zeros by hand, and be there before it is used.
 #[derive(Debug)]
+#[repr(C)]
 struct Entry {
     taken: AtomicBool,
     line: UnsafeCell<Line>,
@@ -109,6 +111,18 @@ impl Shadow {
         Some(part.take((offset / LINE) as usize & (PART_LINES - 1)))
     }
 
+    /// The line at an address will be asked for soon: who takes it then need not wait for memory.
+    #[inline]
+    pub fn expect(&self, address: u64) {
+        if let Some(part) = self.part(address) {
+            let number = (address.wrapping_sub(self.base) / LINE) as usize & (PART_LINES - 1);
+            // What is used of most lines is at their beginning, in one or two lines of the processor's caches.
+            let entry = &raw const part.lines[number];
+            prefetch(entry.cast::<u8>());
+            prefetch(entry.cast::<u8>().wrapping_add(56));
+        }
+    }
+
     /// Forgets the accesses of a range.
     pub fn forget(&self, address: u64, size: u64) {
         self.forget_unless(address, size, |part, line| Some(part.take(line)));
@@ -183,6 +197,19 @@ impl Drop for Shadow {
             }
         }
     }
+}
+
+/// Has the processor load what is at an address, without waiting for it.
+#[inline]
+fn prefetch<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: it accesses nothing, and every such processor has the instruction.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
 /// What is to be behind a pointer; made if it is not yet, all of zeros.

@@ -75,6 +75,35 @@ impl Machine {
     }
 }
 
+#[test]
+fn rows_of_bytes() {
+    // Lanes read bytes beside each other; then a lane of the same warp, or of another one, writes one of them.
+    let found = |waits: bool, (warp, lane): (usize, usize), byte: u64, size: u64| {
+        let mut machine = machine(1);
+        let places = Places::Steps { first: BASE + 100, step: size as i64 };
+        let (shared, strong, narrow, values, site) = (false, false, false, None, 0);
+        let row =
+            Row { warp: 0, lanes: ALL, places, size, shared, write: false, strong, narrow, values, site };
+        (0..2).for_each(|_| machine.blocks[0].row(&row));
+        if waits {
+            machine.barrier(0, 0);
+        }
+        let write = Access { size, ..access(warp, lane, BASE + 100 + byte * size, true) };
+        machine.blocks[0].access(&write);
+        machine.found().len()
+    };
+    for size in [1, 2] {
+        // Each has read its own.
+        assert_eq!([0, 3, 28, 31].map(|lane| found(false, (0, lane), lane as u64, size)), [0; 4]);
+        // The first and the last lane of a word are remembered.
+        let last = 4 / size - 1;
+        assert_eq!([0, last].map(|byte| found(false, (0, 9), byte, size)), [1; 2]);
+        assert_eq!([0, last].map(|byte| found(false, (1, byte as usize), byte, size)), [1; 2]);
+        assert_eq!([0, last].map(|byte| found(true, (1, 5), byte, size)), [0; 2]);
+        assert_eq!(found(false, (1, 0), 32, size), 0);
+    }
+}
+
 const RELAXED: Order = Order { acquire: false, release: false };
 const BOTH: Order = Order { acquire: true, release: true };
 

@@ -15,8 +15,13 @@ struct Check {
     bar: f64,
 }
 
-const CHECKS: [Check; 3] =
-    [Check { name: "memory", bar: 2.0 }, Check { name: "race", bar: 15.0 }, Check { name: "sync", bar: 1.5 }];
+const CHECKS: [Check; 5] = [
+    Check { name: "memory", bar: 2.0 },
+    Check { name: "init", bar: 4.0 },
+    Check { name: "race", bar: 15.0 },
+    Check { name: "sync", bar: 1.5 },
+    Check { name: "all", bar: 25.0 },
+];
 /// How many times as much memory the process may take, with any of them.
 const MEMORY: f64 = 5.0;
 
@@ -125,12 +130,23 @@ mod tests {
     #[test]
     fn a_row_has_to_reach_all_bars() {
         let taken = |ns, kib| Taken { ns, kib };
-        let row = |with| Row { title: "a case", without: taken(1e6, 1024.0), with };
-        assert!(row([taken(2e6, 2048.0), taken(15e6, 5120.0), taken(1e6, 1024.0)]).passes());
-        assert!(!row([taken(2.1e6, 2048.0), taken(15e6, 5120.0), taken(1e6, 1024.0)]).passes());
-        assert!(!row([taken(2e6, 2048.0), taken(16e6, 5120.0), taken(1e6, 1024.0)]).passes());
-        assert!(!row([taken(2e6, 2048.0), taken(15e6, 5200.0), taken(1e6, 1024.0)]).passes());
-        let cells = row([taken(1.5e6, 1024.0), taken(12e6, 4096.0), taken(1e6, 1024.0)]).cells();
-        assert_eq!(cells[1..], ["1.00 ms", "1.50", "12.00", "1.00", "1 MiB", "1.00", "4.00", "1.00", "pass"]);
+        let row = |with: [Taken; 5]| Row { title: "a case", without: taken(1e6, 1024.0), with };
+        let right = [(2e6, 2048.0), (4e6, 2048.0), (15e6, 5120.0), (1e6, 1024.0), (25e6, 5120.0)]
+            .map(|(ns, kib)| taken(ns, kib));
+        assert!(row(right).passes());
+        for (number, wrong) in [
+            (0, taken(2.1e6, 2048.0)),
+            (1, taken(4.1e6, 1.0)),
+            (2, taken(15e6, 5200.0)),
+            (4, taken(26e6, 1.0)),
+        ] {
+            let mut with = right;
+            with[number] = wrong;
+            assert!(!row(with).passes(), "{number}");
+        }
+        let cells = row(right).cells();
+        let times = ["1.00 ms", "2.00", "4.00", "15.00", "1.00", "25.00"];
+        assert_eq!(cells[1..7], times);
+        assert_eq!(cells[7..], ["1 MiB", "2.00", "2.00", "5.00", "1.00", "5.00", "pass"]);
     }
 }

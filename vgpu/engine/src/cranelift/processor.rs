@@ -7,6 +7,7 @@ use cranelift_codegen::settings::{self, Configurable};
 
 use super::tier::Tier;
 use crate::analysis::unit::Refused;
+use crate::frame::PROBE_LOG2;
 use crate::lower::Features;
 
 /// The processor that this process runs on, as code may use it; or why it cannot be used at all.
@@ -33,6 +34,7 @@ fn build_target(tier: Tier) -> Result<Arc<dyn TargetIsa>, Box<dyn std::error::Er
         // A frame may be larger than the page behind the stack.
         ("enable_probestack", "true"),
         ("probestack_strategy", "inline"),
+        ("probestack_size_log2", &PROBE_LOG2.to_string()),
     ] {
         flags.set(name, value)?;
     }

@@ -33,6 +33,9 @@ pub(crate) enum Tier {
 const MOST_FULL: Size = Size { values: 1 << 13, live: 1 << 16, handed: 1 << 16 };
 /// What is kept in Cranelift's values at all.
 const MOST_QUICK: Size = Size { values: 1 << 18, live: 1 << 19, handed: 1 << 18 };
+/// The same of code that looks for uses of what nothing has written: with it kernels that reduce are several times as large, and
+/// in memory they would take longer than all that is woven into them.
+const MOST_QUICK_WOVEN: Size = Size { values: 1 << 20, live: 1 << 21, handed: 1 << 20 };
 
 /// Instructions of loops under a mask that care is taken of.
 const MOST_CARE: usize = 1024;
@@ -203,7 +206,8 @@ pub(crate) fn tier(flavour: Flavour, unit: &Unit<'_>) -> Tier {
     match flavour {
         Flavour::Converged => {
             let size = Size::of(unit);
-            if !size.fits(&MOST_QUICK) {
+            let most_quick = if unit.init { MOST_QUICK_WOVEN } else { MOST_QUICK };
+            if !size.fits(&most_quick) {
                 Tier::Memory
             } else if !size.fits(&MOST_FULL) {
                 Tier::Quick

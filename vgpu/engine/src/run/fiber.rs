@@ -12,10 +12,13 @@ use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, Yielder};
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 
+use crate::frame::PROBE_LOG2;
+
 /// Bytes of a stack.
 pub(super) const SIZE: usize = 64 << 20;
 /// Bytes without access below it.
 const GUARD: usize = 1 << 20;
+const _: () = assert!(GUARD > 1 << PROBE_LOG2);
 
 /// Bytes of a stack that compiled functions leave to what they call of the engine's. That takes
 /// locks, of the allocator and of the output if not of the engine, and must not be abandoned with

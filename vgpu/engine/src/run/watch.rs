@@ -36,6 +36,8 @@ struct Site {
     runtimes: bool,
     /// How its lanes' places have been to each other.
     pattern: Pattern,
+    /// Where the first of them was.
+    last: u64,
 }
 
 impl Watch {
@@ -163,7 +165,8 @@ impl Watch {
 
     /// Looks for races of accesses.
     fn look(&mut self, job: &Job, races: &Launch, warp: &Warp, index: usize, noted: &Noted<'_>) {
-        let Site { number, runtimes, ref mut pattern } = *site(&mut self.sites, job, races, warp);
+        let Site { number, runtimes, ref mut pattern, ref mut last } =
+            *site(&mut self.sites, job, races, warp);
         let places = match noted.places {
             Places::Each(each) => {
                 pattern.fit(noted.lanes, each);
@@ -172,6 +175,11 @@ impl Watch {
             places => places,
         };
         let range = range_of(noted.lanes, places, noted.size);
+        // Loops go through memory in steps, mostly: what is known of the next one's lines is far away otherwise.
+        let step = range.start.wrapping_sub(std::mem::replace(last, range.start));
+        if matches!(places, Places::Steps { .. }) && step != 0 {
+            races.device().expect(range.start.wrapping_add(step), range.end - range.start);
+        }
         let tell = |line: &Line| tell_of_line(&mut self.block, warp, index, line);
         warp.lines.tell_before(&range, noted.writes, tell);
         let moved: [u64; LANES];
@@ -257,7 +265,7 @@ fn site<'s>(sites: &'s mut FxHashMap<u64, Site>, job: &Job, races: &Launch, warp
         let number = instruction
             .map_or(code, |(function, at)| INSTRUCTION | u64::from(function) << 32 | u64::from(at));
         let number = races.device().site(job.program().id(), number, || place);
-        Site { number, runtimes, pattern: Pattern::default() }
+        Site { number, runtimes, pattern: Pattern::default(), last: 0 }
     })
 }
 

@@ -1,6 +1,8 @@
 //! Where an access leads to, and whether it may.
 
-use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, is_device_address, range};
+use gangway_device_memory::{
+    LOCAL_SIZE, LOCAL_WINDOW, Space as DeviceMemory, is_device_address, range, shadow,
+};
 use gangway_interpreter::FaultKind;
 use gangway_simt::Space as Named;
 
@@ -207,7 +209,9 @@ fn anywhere(
                     4 => memory.check(address, 1, write).map_err(|_| violation),
                     _ => Err(violation),
                 });
-                within.map_err(|_| outside())?;
+                if within.is_err() {
+                    return shadow_of_none(warp, address, size, write).ok_or_else(outside);
+                }
                 if !is_device_address(address) {
                     // SAFETY: the engine has set up the warp, which runs.
                     unsafe { warp.host() }.note_host_access(warp, lane, address, size, write);
@@ -217,7 +221,31 @@ fn anywhere(
             // What is in the range and not allocated raises a signal.
             let inside = address.wrapping_sub(range().first) < range().windows - range().first;
             let host = || DeviceMemory::get().is_ok_and(|memory| warp.windows.find(memory, address, size));
-            if inside || warp.windows.cover(address, size) || host() { Ok(pointer) } else { Err(outside()) }
+            if inside || warp.windows.cover(address, size) || host() {
+                return Ok(pointer);
+            }
+            shadow_of_none(warp, address, size, write).ok_or_else(outside)
         }
     }
 }
+
+/// Where the shadow or the origin of memory of the host is, which has none: in what reads as zero, or in what nobody looks at.
+/// Code that looks for uses of what nothing has written goes to all shadows alike.
+#[cold]
+fn shadow_of_none(warp: &Warp, address: u64, size: u64, write: bool) -> Option<*mut u8> {
+    if !shadow::is_enabled() || (range().first..range().windows).contains(&address) {
+        return None;
+    }
+    let is_hosts = |distance: u64| {
+        let own = address.wrapping_add(distance);
+        let host = || DeviceMemory::get().is_ok_and(|memory| warp.windows.find(memory, own, size));
+        !is_device_address(own) && (warp.windows.cover(own, size) || host())
+    };
+    let nothing = if write { shadow::NOWHERE } else { shadow::NOTHING };
+    let place = nothing + address % GRAIN;
+    (is_hosts(shadow::SHADOW) || is_hosts(shadow::ORIGIN))
+        .then(|| std::ptr::with_exposed_provenance_mut(place as usize))
+}
+
+/// Accesses are aligned to no more bytes than that.
+const GRAIN: u64 = 32;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block as Label, BlockCall, InstBuilder, JumpTableData, Value};
-use gangway_simt::{Exchange, Guard, Kind, Scalar, Source, Target};
+use gangway_simt::{Exchange, Guard, IntOrder, Kind, Operator, Read, Scalar, Source, Target};
 
 use super::Converged;
 use crate::abi::ALL;
@@ -14,7 +14,7 @@ use crate::analysis::shape::Shape;
 use crate::cranelift::call::Call;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, field};
-use crate::cranelift::value::Predicate;
+use crate::cranelift::value::{Lanes, Predicate};
 use crate::frame::in_frame;
 use crate::support::Helper;
 
@@ -76,11 +76,17 @@ impl Converged<'_, '_> {
 
     pub(super) fn branch(&mut self, number: u32, guard: Guard, yes: u32, no: u32) {
         let holds = self.emit.guard(guard);
+        let any = self.any(number, guard);
         self.flush(number);
         let (taken, passed) = (self.label(), self.label());
         if let Predicate::Uniform(holds) = holds {
             self.emit.builder.ins().brif(holds, taken, &[], passed, &[]);
         } else {
+            if let Some(any) = any {
+                let exact = self.label();
+                self.emit.builder.ins().brif(any, exact, &[], passed, &[]);
+                self.switch(exact);
+            }
             let bits = holds.bits(&mut self.emit.builder);
             let (some, parts) = (self.label(), self.label());
             self.emit.builder.ins().brif(bits, some, &[], passed, &[]);
@@ -98,6 +104,43 @@ impl Converged<'_, '_> {
         self.go(number, yes);
         self.switch(passed);
         self.go(number, no);
+    }
+
+    /// Where a branch is taken by lanes in which a value of the block is not zero, and nearly none ever is, as in code
+    /// that looks for what is undefined: whether any is, which takes less than to find out which.
+    fn any(&mut self, number: u32, guard: Guard) -> Option<Value> {
+        let unit = self.emit.unit;
+        if !unit.init || guard.negated {
+            return None;
+        }
+        let mut later = Vec::new();
+        for index in unit.code.blocks[number as usize].operations.clone().rev() {
+            let operation = unit.operation(index);
+            let mut written = Vec::new();
+            operation.each_slot(&mut |slot, write| written.extend(write.then_some(slot)));
+            if !written.contains(&guard.slot) {
+                later.extend(written);
+                continue;
+            }
+            let Kind::Compute(compute) = &operation.kind else { return None };
+            let differs = Operator::Compare(IntOrder::NotEqual);
+            let is_first = compute.results.first().is_some_and(|first| first.slot == Some(guard.slot));
+            let compares = compute.algebra.is_some_and(|algebra| algebra.operator == differs);
+            let [Read { source: Source::Slot(slot), .. }, Read { source: Source::Constant(0), .. }] =
+                compute.sources[..]
+            else {
+                return None;
+            };
+            if operation.guard.is_some() || !is_first || !compares || later.contains(&slot) {
+                return None;
+            }
+            let Known::Input(Input::Lanes(Lanes::Vector(values))) = self.emit.known(slot) else {
+                return None;
+            };
+            let joined = values.into_iter().reduce(|one, other| self.emit.builder.ins().bor(one, other))?;
+            return Some(self.emit.builder.ins().vany_true(joined));
+        }
+        None
     }
 
     /// Runs both ways of a region, each for its lanes.
