@@ -58,12 +58,28 @@ pub enum TaskEvent {
     Met,
     /// What a task does is done by several threads from now on, or no more.
     Spreads(bool),
-    /// The calling thread waits on behalf of a task from now on, or no more; the answer is whether it did.
-    Waits(bool),
-    /// Answers whether the calling thread is in a task for a device.
-    IsForDevice,
+    /// The calling thread waits on behalf of the task that was made at a moment from now on, or of none, if that is 0; the answer
+    /// is on behalf of which it did.
+    Waits(u64),
+    /// Answers the moment at which the task for a device was made that the calling thread is in, or 0.
+    ForDevice,
+    /// The task for a device that the calling thread begins next comes after others.
+    Follows(Follows),
+    /// The program has waited for the task for a device that was made at a moment.
+    MetOne(u64),
     /// The calling thread is about to run a function that a kernel has asked for and waits for.
     Serves,
+}
+
+/// What a task comes after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// All tasks.
+    All,
+    /// One that runs code of the program.
+    OfProgram,
+    /// The one for a device that was made at a moment.
+    ForDevice(u64),
 }
 
 /// A copy's part that is memory of the program.

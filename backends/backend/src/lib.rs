@@ -88,7 +88,7 @@ pub use host_call::{
     HostCallHandler, HostCallLink, HostCallOutcome, HostCallService, HostCalls, LARGEST_BLOCK, VisibleMemory,
     host_block,
 };
-pub use host_watch::{FindCode, HostAccess, HostCopy, HostWatcher, TaskEvent};
+pub use host_watch::{FindCode, Follows, HostAccess, HostCopy, HostWatcher, TaskEvent};
 pub use kernel::{
     ArgumentForm, CallingConvention, ExecutionMode, GroupMemory, Kernel, KernelLimits, KernelResources,
     Occupancy, Parameter, Parameters,

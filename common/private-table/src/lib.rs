@@ -283,12 +283,22 @@ pub mod task {
     /// A task goes on in several threads, and does so no more.
     pub const SPREADS: u32 = 6;
     pub const GATHERS: u32 = 7;
-    /// The calling thread waits on behalf of a task from now on, if the value is not 0: answers whether it did.
+    /// The calling thread waits from now on on behalf of the task that was made at a moment, or for itself, if that is 0:
+    /// answers on behalf of which it did.
     pub const WAITS: u32 = 8;
-    /// Answers whether the calling thread is in a task that moves data.
-    pub const IS_FOR_DEVICE: u32 = 9;
+    /// Answers the moment at which the task was made that moves data and that the calling thread is in, or 0.
+    pub const FOR_DEVICE: u32 = 9;
     /// The calling thread is about to run a function of the program's that a kernel waits for.
     pub const SERVES: u32 = 10;
+    /// The task that moves data and that the calling thread begins next comes after the one that was made at a moment, or one
+    /// of [these](self::FOLLOWS_OF_PROGRAM).
+    pub const FOLLOWS: u32 = 11;
+    /// One that runs code of the program.
+    pub const FOLLOWS_OF_PROGRAM: u64 = 0;
+    /// All.
+    pub const FOLLOWS_ALL: u64 = u64::MAX;
+    /// The program has waited for the task that was made at a moment.
+    pub const MET_ONE: u32 = 12;
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@
 
 use crate::caller;
 use crate::errno::Errno;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 const PAGE: usize = 4096;
 /// What is told apart where a page has something else besides.
-const LINE: usize = 64;
+pub const LINE: usize = 64;
 
 /// Bits for pieces of memory, by the low bits of their numbers.
 struct Bits([AtomicU64; BITS / 64]);
@@ -187,6 +187,49 @@ callbacks! {
     __sanitizer_cov_load4 __sanitizer_cov_store4 4;
     __sanitizer_cov_load8 __sanitizer_cov_store8 8;
     __sanitizer_cov_load16 __sanitizer_cov_store16 16;
+}
+
+/// Accesses of a range, line by line.
+fn accessed_range(address: usize, size: usize, writes: bool) {
+    if !TOLD.load(Ordering::Relaxed) {
+        TOLD.store(true, Ordering::Relaxed);
+    }
+    let end = address.saturating_add(size);
+    let mut at = address;
+    while at < end {
+        let next = end.min((at | (LINE - 1)).saturating_add(1));
+        if is_watched(at) {
+            look_at(at, next - at, writes);
+        }
+        at = next;
+    }
+}
+
+/// The program copies, or the compiler for it, as where a structure is assigned: `gangway cc --check` has the linker put
+/// these in the place of the C library's functions (`--wrap`).
+///
+/// # Safety
+/// As for `memmove`.
+pub unsafe extern "C" fn __wrap_memcpy(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+    accessed_range(from.addr(), size, false);
+    accessed_range(to.addr(), size, true);
+    // SAFETY: as this function's caller has promised.
+    unsafe { libc::memmove(to, from, size) }
+}
+
+/// # Safety
+/// As for `memmove`.
+pub unsafe extern "C" fn __wrap_memmove(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void {
+    // SAFETY: as this function's caller has promised.
+    unsafe { __wrap_memcpy(to, from, size) }
+}
+
+/// # Safety
+/// As for `memset`.
+pub unsafe extern "C" fn __wrap_memset(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void {
+    accessed_range(to.addr(), size, true);
+    // SAFETY: as this function's caller has promised.
+    unsafe { libc::memset(to, byte, size) }
 }
 
 /// What the library says is about to be done, by its numbers.

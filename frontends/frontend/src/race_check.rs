@@ -7,7 +7,7 @@
 
 use crate::host_accesses::{self, Access, Consumer};
 use crate::state::RUNTIME;
-use gangway_backend::{AccessPlace, HostAccess, HostWatcher, TaskEvent};
+use gangway_backend::{AccessPlace, Follows, HostAccess, HostWatcher, TaskEvent};
 use gangway_runtime::events::{self, Observer, Site, Step};
 use gangway_runtime::host_calls;
 use std::cell::Cell;
@@ -117,28 +117,73 @@ fn pages_of(address: usize, size: usize) -> impl Iterator<Item = (usize, usize)>
     })
 }
 
-/// Whether the calling thread runs a task that moves data, and what it waits for is known to the program only later.
-#[must_use]
-pub fn is_in_task() -> bool {
-    watchers().iter().any(|watcher| watcher.task(TaskEvent::IsForDevice) != 0)
+/// A task that moves data, by which what is waited for on its behalf is known to the program only later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task(u64);
+
+impl Task {
+    /// Makes one, where somebody looks for races.
+    #[must_use]
+    pub fn made() -> Option<Self> {
+        tell(TaskEvent::Made).map(Self)
+    }
+
+    /// The one that the calling thread runs.
+    #[must_use]
+    pub fn running() -> Option<Self> {
+        tell(TaskEvent::ForDevice).filter(|made| *made != 0).map(Self)
+    }
+
+    /// Does something as this task, which comes after others if it depends on any.
+    pub fn run<R>(self, depends: bool, after: impl IntoIterator<Item = Self>, act: impl FnOnce() -> R) -> R {
+        for Self(made) in after {
+            tell(TaskEvent::Follows(Follows::ForDevice(made)));
+        }
+        tell(TaskEvent::BeginForDevice { made: self.0, depends });
+        let _end = Finally(|| {
+            tell(TaskEvent::End);
+        });
+        act()
+    }
+
+    /// Waits on behalf of this task.
+    pub fn wait<R>(self, wait: impl FnOnce() -> R) -> R {
+        let before: Vec<_> =
+            watchers().iter().map(|watcher| watcher.task(TaskEvent::Waits(self.0))).collect();
+        let _restore = Finally(|| {
+            for (watcher, before) in watchers().iter().zip(&before) {
+                watcher.task(TaskEvent::Waits(*before));
+            }
+        });
+        wait()
+    }
+
+    /// The program has waited for it.
+    pub fn met(self) {
+        tell(TaskEvent::MetOne(self.0));
+    }
 }
 
-/// Waits on behalf of such a task, if it is one.
-pub fn wait_for_task<R>(is: bool, wait: impl FnOnce() -> R) -> R {
-    if !is {
-        return wait();
+struct Finally<F: Fn()>(F);
+
+impl<F: Fn()> Drop for Finally<F> {
+    fn drop(&mut self) {
+        self.0();
     }
-    struct Restore(Vec<u64>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            for (watcher, before) in watchers().iter().zip(&self.0) {
-                watcher.task(TaskEvent::Waits(*before != 0));
-            }
-        }
+}
+
+/// Tells all who watch; the answer of the first: there is one driver that watches, and of several each has moments of its own.
+fn tell(event: TaskEvent) -> Option<u64> {
+    let answers: Vec<u64> = watchers().iter().map(|watcher| watcher.task(event)).collect();
+    answers.first().copied()
+}
+
+/// Waits on behalf of a task, if there is one.
+pub fn wait_for_task<R>(task: Option<Task>, wait: impl FnOnce() -> R) -> R {
+    match task {
+        Some(task) => task.wait(wait),
+        None => wait(),
     }
-    let before = watchers().iter().map(|watcher| watcher.task(TaskEvent::Waits(true)));
-    let _restore = Restore(before.collect());
-    wait()
 }
 
 /// What the library tells of tasks, by its numbers.
@@ -154,6 +199,11 @@ mod event {
     pub const SPREADS: u32 = 8;
     pub const GATHERS: u32 = 9;
     pub const DROPPED: u32 = 10;
+    pub const FOLLOWS: u32 = 11;
+    pub const MET_ONE: u32 = 12;
+    /// What it follows, where that is not the moment of a task for a device.
+    pub const OF_PROGRAM: u64 = 0;
+    pub const ALL: u64 = u64::MAX;
 }
 
 type TaskListener = extern "C" fn(event: u32, made: u64) -> u64;
@@ -186,15 +236,20 @@ extern "C" fn hear_task(number: u32, made: u64) -> u64 {
         event::MET => TaskEvent::Met,
         event::SPREADS => TaskEvent::Spreads(true),
         event::GATHERS => TaskEvent::Spreads(false),
+        event::FOLLOWS => TaskEvent::Follows(match made {
+            event::ALL => Follows::All,
+            event::OF_PROGRAM => Follows::OfProgram,
+            made => Follows::ForDevice(made),
+        }),
+        // What the program's own have waited for is known already.
+        event::MET_ONE => TaskEvent::MetOne(made),
         event::DROPPED => {
             host_accesses::watch_all(false);
             return 0;
         }
         _ => return 0,
     };
-    // There is one driver that watches; of several each has moments of its own, and the first one's do.
-    let answers: Vec<u64> = watchers().iter().map(|watcher| watcher.task(event)).collect();
-    answers.first().copied().unwrap_or(0)
+    tell(event).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub(crate) fn begin(construct: Box<dyn Deferred>, dependences: &[Dependence]) {
         end_oldest();
     }
     // The runtime may call host functions meanwhile, which begin others.
-    let pending = Pending::begin(construct, before);
+    let pending = Pending::begin_as_task(construct, before);
     OPEN.with_borrow_mut(|open| open.add(&pending, dependences));
     SOME.set(true);
 }
@@ -73,7 +73,7 @@ fn end_oldest() {
         oldest.wait();
     }
     while let Some(next) = next() {
-        if !next.is_done() {
+        if !is_over(&next) {
             return OPEN.with_borrow_mut(|open| open.all.push_front(next));
         }
     }
@@ -100,6 +100,15 @@ fn wait_at_exit() {
 /// Waits for those that have to be done before something with these dependences.
 pub(crate) fn wait_for(dependences: &[Dependence]) {
     awaited(dependences).iter().for_each(Pending::wait);
+}
+
+/// Whether it is done, and is not to be waited for.
+fn is_over(pending: &Arc<Pending>) -> bool {
+    let done = pending.is_done();
+    if done {
+        pending.met();
+    }
+    done
 }
 
 /// Whether the thread has any.
@@ -158,10 +167,10 @@ impl Open {
     }
 
     fn forget_done(&mut self) {
-        self.all.retain(|pending| !pending.is_done());
+        self.all.retain(|pending| !is_over(pending));
         self.last.retain(|_, last| {
-            last.writer = last.writer.take().filter(|writer| !writer.is_done());
-            last.readers.retain(|reader| !reader.is_done());
+            last.writer = last.writer.take().filter(|writer| !is_over(writer));
+            last.readers.retain(|reader| !is_over(reader));
             last.writer.is_some() || !last.readers.is_empty()
         });
         self.full = 2 * self.size();

@@ -9,6 +9,7 @@
 use crate::words::WORDS;
 use gangway_frontend::construct::UnderWay;
 use gangway_frontend::policy;
+use gangway_frontend::race_check::{Task, wait_for_task};
 use gangway_runtime::{Result, events};
 use std::collections::VecDeque;
 use std::process;
@@ -50,6 +51,8 @@ pub(crate) trait Deferred: Send {
 pub(crate) struct Pending {
     progress: Mutex<Progress>,
     changed: Condvar,
+    /// For who looks for races, where this library has what libgomp has no task for.
+    task: Option<Task>,
     /// The process that it is of: a forked child has none of the device's work.
     process: u32,
 }
@@ -58,6 +61,8 @@ struct Progress {
     stage: Stage,
     /// Here as long as the device may read what it owns.
     construct: Option<Box<dyn Deferred>>,
+    /// Those that it comes after, done or not.
+    follows: Vec<Task>,
     /// Those that it waits for, and how many of them are not done.
     before: Vec<Arc<Pending>>,
     unfinished: usize,
@@ -76,19 +81,29 @@ enum Stage {
 }
 
 impl Pending {
+    /// Begins a construct, of which a task of libgomp's has the rest.
+    pub fn begin(construct: Box<dyn Deferred>) -> Arc<Self> {
+        Self::begin_behind(construct, Vec::new(), None)
+    }
+
     /// Begins a construct when those `before` it are done.
-    pub fn begin(construct: Box<dyn Deferred>, before: Vec<Arc<Self>>) -> Arc<Self> {
+    pub fn begin_as_task(construct: Box<dyn Deferred>, before: Vec<Arc<Self>>) -> Arc<Self> {
+        Self::begin_behind(construct, before, Task::made())
+    }
+
+    fn begin_behind(construct: Box<dyn Deferred>, before: Vec<Arc<Self>>, task: Option<Task>) -> Arc<Self> {
         let holds_up = construct.holds_up();
         let progress = Progress {
             stage: Stage::New,
             construct: Some(construct),
             before: Vec::new(),
+            follows: before.iter().filter_map(|other| other.task).collect(),
             // This thread, until all are counted.
             unfinished: 1,
             after: Vec::new(),
         };
         let (progress, changed) = (Mutex::new(progress), Condvar::new());
-        let this = Arc::new(Self { progress, changed, process: process::id() });
+        let this = Arc::new(Self { progress, changed, task, process: process::id() });
         let before: Vec<_> = before.into_iter().filter(|other| other.is_before(&this)).collect();
         match (this.is_ready(before, holds_up), holds_up) {
             (true, false) => this.issue(),
@@ -135,8 +150,15 @@ impl Pending {
 
     /// Issues it on this thread; it is [`Stage::Busy`] by this thread's doing.
     fn issue(self: &Arc<Self>) {
-        let Some(construct) = self.progress().construct.take() else { return };
-        let issued = events::without_waiting(|| construct.issue());
+        let mut progress = self.progress();
+        let follows = std::mem::take(&mut progress.follows);
+        let Some(construct) = progress.construct.take() else { return };
+        drop(progress);
+        let issue = || events::without_waiting(|| construct.issue());
+        let issued = match self.task {
+            Some(task) => task.run(!follows.is_empty(), follows, issue),
+            None => issue(),
+        };
         match issued {
             None => self.end(),
             Some(Ok(under_way)) => {
@@ -161,7 +183,7 @@ impl Pending {
         let mut progress = self.progress();
         let idle = match &mut progress.stage {
             Stage::Done => return true,
-            Stage::Issued(under_way) => under_way.is_idle(),
+            Stage::Issued(under_way) => wait_for_task(self.task, || under_way.is_idle()),
             Stage::New | Stage::Busy => false,
         };
         drop(progress);
@@ -171,11 +193,20 @@ impl Pending {
         idle
     }
 
-    /// Waits until it is done.
+    /// The program need not wait for it any more.
+    pub fn met(&self) {
+        self.task.iter().for_each(|task| task.met());
+    }
+
+    /// Waits until it is done, as the program asks for it.
     pub fn wait(self: &Arc<Self>) {
-        if self.process != process::id() {
-            return;
+        if self.process == process::id() {
+            self.wait_for_end();
+            self.met();
         }
+    }
+
+    fn wait_for_end(self: &Arc<Self>) {
         let before = std::mem::take(&mut self.progress().before);
         before.iter().for_each(Self::wait);
         loop {
@@ -212,7 +243,7 @@ impl Pending {
             }
             Stage::Issued(under_way) => {
                 drop(progress);
-                let completed = under_way.complete();
+                let completed = wait_for_task(self.task, || under_way.complete());
                 UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
                 if let Err(error) = completed {
                     policy::terminate(&error, WORDS);

@@ -35,7 +35,7 @@ impl Work {
     fn finish(self) {
         match self {
             Self::Begun(pending) => pending.wait(),
-            Self::New(construct) => Pending::begin(construct, Vec::new()).wait(),
+            Self::New(construct) => Pending::begin(construct).wait(),
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) unsafe fn defer(list: *mut *mut c_void, construct: Box<dyn Deferred>)
     }
     let ahead = list.is_null() && !pending::are_enough();
     let mut data = Some(Box::new(match ahead {
-        true => Work::Begun(Pending::begin(construct, Vec::new())),
+        true => Work::Begun(Pending::begin(construct)),
         false => Work::New(construct),
     }));
     let flags = if list.is_null() { 0 } else { DEPEND };

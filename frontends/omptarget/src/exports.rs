@@ -125,5 +125,5 @@ export! {
     noting host_accesses:
         __sanitizer_cov_load1, __sanitizer_cov_load2, __sanitizer_cov_load4, __sanitizer_cov_load8,
         __sanitizer_cov_load16, __sanitizer_cov_store1, __sanitizer_cov_store2, __sanitizer_cov_store4,
-        __sanitizer_cov_store8, __sanitizer_cov_store16;
+        __sanitizer_cov_store8, __sanitizer_cov_store16, __wrap_memcpy, __wrap_memmove, __wrap_memset;
 }

@@ -40,8 +40,8 @@ const POLLS: u32 = 200;
 struct Pending {
     job: Option<Box<Job>>,
     polls: u32,
-    /// It was begun in a task that the program knows of.
-    in_task: bool,
+    /// The task that it was begun in, for who looks for races.
+    task: Option<race_check::Task>,
     /// The construct, for tools: it ends when the job does.
     region: Option<ompt::Suspended>,
 }
@@ -78,8 +78,8 @@ fn leave(job: Box<Job>, construct: usize) -> Result<()> {
     }
     match task_handle() {
         Some(handle) => {
-            let (in_task, region) = (race_check::is_in_task(), ompt::suspend());
-            let pending = Box::new(Pending { job: Some(job), polls: 0, in_task, region });
+            let (task, region) = (race_check::Task::running(), ompt::suspend());
+            let pending = Box::new(Pending { job: Some(job), polls: 0, task, region });
             // SAFETY: libomp's own slot of the current task.
             unsafe { *handle = Box::into_raw(pending).cast() };
             Ok(())
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
         };
         pending.polls += 1;
         let ask = || pending.job.as_mut().is_none_or(|job| job.is_idle());
-        let idle = pending.polls > POLLS || race_check::wait_for_task(pending.in_task, ask);
+        let idle = pending.polls > POLLS || race_check::wait_for_task(pending.task, ask);
         if !idle {
             return;
         }
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn __tgt_target_nowait_query(handle: *mut *mut c_void) {
         };
         let _region = pending.region.map(ompt::Suspended::resume);
         if let Some(job) = pending.job
-            && let Err(error) = race_check::wait_for_task(pending.in_task, || job.complete())
+            && let Err(error) = race_check::wait_for_task(pending.task, || job.complete())
         {
             // The construct has returned: there is no host version left to run.
             policy::terminate(&error, WORDS);

@@ -86,8 +86,8 @@ fn releases() -> (Vec<u32>, Vec<Name>) {
 /// What images for CPUs are linked with, and no library of LLVM's has.
 const MISSING_IN_LLVM: &str = "__llvm_omp_indirect_call_lookup";
 
-/// How the names begin of what code calls that clang has made to tell its accesses.
-const TELLS_ACCESSES: [&str; 2] = ["__sanitizer_cov_load", "__sanitizer_cov_store"];
+/// How the names begin of what code calls that `gangway cc --check` has made to tell its accesses.
+const TELLS_ACCESSES: [&str; 3] = ["__sanitizer_cov_load", "__sanitizer_cov_store", "__wrap_mem"];
 
 /// Names of Gangway's own come on top: device calls of the host, OpenACC's routines, what tells accesses, and what LLVM
 /// forgot.

@@ -8,6 +8,7 @@
 //! | `calls` | the system reads or writes memory for it, which answers `EFAULT` for a closed page |
 //! | `memory` | it gives memory back, moves it, or protects it itself |
 //! | `signals` | it wants signals that the check needs, or blocks them |
+//! | `dependences` | which tasks come before which |
 //! | `tasks` | it makes tasks, and waits for them |
 //! | `next` | the functions behind these |
 //!
@@ -22,6 +23,7 @@
 mod next;
 
 mod calls;
+mod dependences;
 mod memory;
 mod signals;
 mod tasks;

@@ -9,8 +9,11 @@
 use libc::{c_int, c_void};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::dependences::{ALL, Dependence, Graph, Maker, OF_PROGRAM};
 
 /// What is told. The numbers are those of `frontends/frontend/src/race_check.rs`.
 #[repr(u32)]
@@ -31,6 +34,10 @@ enum Event {
     Gathers = 9,
     /// A task for a device does not run: it has been cancelled.
     Dropped = 10,
+    /// The task for a device that begins next on this thread comes after another one.
+    Follows = 11,
+    /// The program has waited for a task for a device, or one of its own.
+    MetOne = 12,
 }
 
 type Listener = extern "C" fn(event: u32, made: u64) -> u64;
@@ -71,6 +78,8 @@ struct Made {
     /// When it was made, if it is for a device.
     for_device: Option<u64>,
     depends: bool,
+    /// Those that it comes after.
+    follows: Vec<Maker>,
 }
 
 /// Tasks for devices that are being filled in, and those that have been handed over, by their addresses. One that is
@@ -78,9 +87,11 @@ struct Made {
 struct Known {
     allocated: BTreeSet<usize>,
     made: BTreeMap<usize, Made>,
+    dependences: Graph,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known { allocated: BTreeSet::new(), made: BTreeMap::new() });
+static KNOWN: Mutex<Known> =
+    Mutex::new(Known { allocated: BTreeSet::new(), made: BTreeMap::new(), dependences: Graph::new() });
 
 fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -99,14 +110,21 @@ thread_local! {
 }
 
 /// Hands a task to libomp, by `call`.
-unsafe fn hand_over(task: *mut Task, depends: bool, call: impl FnOnce() -> c_int) -> c_int {
+unsafe fn hand_over(task: *mut Task, depends_on: &[Dependence], call: impl FnOnce() -> c_int) -> c_int {
     if !are_told() || task.is_null() {
         return call();
     }
     let for_device = take_allocated(task).then(|| tell(Event::MadeForDevice, 0));
     // SAFETY: the program hands over a task that libomp has allocated.
     let routine = unsafe { std::mem::replace(&mut (*task).routine, run) };
-    let dropped = known().made.insert(task.addr(), Made { routine, for_device, depends });
+    let depends = !depends_on.is_empty();
+    let mut known = known();
+    let follows = match depends {
+        true => known.dependences.add(for_device.unwrap_or(OF_PROGRAM), depends_on),
+        false => Vec::new(),
+    };
+    let dropped = known.made.insert(task.addr(), Made { routine, for_device, depends, follows });
+    drop(known);
     if dropped.is_some_and(|made| made.for_device.is_some()) {
         tell(Event::Dropped, 0);
     }
@@ -128,6 +146,9 @@ unsafe extern "C" fn run(thread: c_int, task: *mut Task) -> c_int {
     let (end, for_program) = match made.for_device {
         Some(moment) if !is_included => {
             let dependent = made.depends;
+            for &other in &made.follows {
+                tell(Event::Follows, other);
+            }
             let begin = if dependent { Event::BeginDependentForDevice } else { Event::BeginForDevice };
             tell(begin, moment);
             (Event::EndForDevice, false)
@@ -171,7 +192,7 @@ pub unsafe extern "C" fn __kmpc_omp_target_task_alloc(
 pub unsafe extern "C" fn __kmpc_omp_task(place: *mut c_void, thread: c_int, task: *mut Task) -> c_int {
     let next = next!(__kmpc_omp_task: unsafe extern "C" fn(*mut c_void, c_int, *mut Task) -> c_int);
     // SAFETY: as this function's caller has promised.
-    unsafe { hand_over(task, false, || next(place, thread, task)) }
+    unsafe { hand_over(task, &[], || next(place, thread, task)) }
 }
 
 #[unsafe(no_mangle)]
@@ -189,8 +210,18 @@ pub unsafe extern "C" fn __kmpc_omp_task_with_deps(
     let next = next!(__kmpc_omp_task_with_deps: WithDependences);
     // SAFETY: as this function's caller has promised.
     let call = || unsafe { next(place, thread, task, count, list, count_no_alias, list_no_alias) };
+    // SAFETY: the program passes lists of so many.
+    let lists = unsafe { [dependences(count, list), dependences(count_no_alias, list_no_alias)] };
     // SAFETY: as above.
-    unsafe { hand_over(task, count > 0 || count_no_alias > 0, call) }
+    unsafe { hand_over(task, &lists.concat(), call) }
+}
+
+/// # Safety
+/// The list is null, or has so many elements.
+unsafe fn dependences<'a>(count: c_int, list: *mut c_void) -> &'a [Dependence] {
+    let count = usize::try_from(count).unwrap_or(0);
+    // SAFETY: as the caller says.
+    unsafe { if list.is_null() || count == 0 { &[] } else { slice::from_raw_parts(list.cast(), count) } }
 }
 
 /// The program runs it where it is: it is not handed over.
@@ -222,10 +253,6 @@ type At = *mut c_void;
 
 met! {
     fn __kmpc_omp_taskwait(place: At, thread: c_int) -> c_int;
-    fn __kmpc_omp_wait_deps(place: At, thread: c_int, count: c_int, list: At, more: c_int, others: At);
-    fn __kmpc_omp_taskwait_deps_51(
-        place: At, thread: c_int, count: c_int, list: At, more: c_int, others: At, nowait: c_int
-    );
     fn __kmpc_end_taskgroup(place: At, thread: c_int);
     fn __kmpc_barrier(place: At, thread: c_int);
     fn __kmpc_barrier_master(place: At, thread: c_int) -> c_int;
@@ -234,6 +261,41 @@ met! {
     fn __kmpc_copyprivate(place: At, thread: c_int, size: usize, data: At, copy: At, did: c_int);
     fn __kmpc_end_serialized_parallel(place: At, thread: c_int);
     fn omp_fulfill_event(event: At);
+}
+
+/// Functions behind which it knows what those tasks have done that come before something with dependences.
+macro_rules! met_some {
+    ($(fn $name:ident($($more:ident: $of:ty)?);)+) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            place: At, thread: c_int, count: c_int, list: At, count_no_alias: c_int, list_no_alias: At $(, $more: $of)?
+        ) {
+            let next = next!($name: unsafe extern "C" fn(At, c_int, c_int, At, c_int, At $(, $of)?));
+            // SAFETY: as this function's caller has promised.
+            unsafe { next(place, thread, count, list, count_no_alias, list_no_alias $(, $more)?) };
+            if are_told() {
+                // SAFETY: the program passes lists of so many.
+                let lists = unsafe { [dependences(count, list), dependences(count_no_alias, list_no_alias)] };
+                meet(&lists.concat());
+            }
+        }
+    )+};
+}
+
+fn meet(depends_on: &[Dependence]) {
+    let before = known().dependences.before(depends_on);
+    if before.contains(&ALL) {
+        tell(Event::Met, 0);
+    } else {
+        for other in before {
+            tell(Event::MetOne, other);
+        }
+    }
+}
+
+met_some! {
+    fn __kmpc_omp_wait_deps();
+    fn __kmpc_omp_taskwait_deps_51(nowait: c_int);
 }
 
 /// Functions that run what a task or the program does in several threads, and come back when all is done.

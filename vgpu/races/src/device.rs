@@ -12,6 +12,7 @@ use crate::finding::{Finding, Findings, Place, Told};
 use crate::handed::Word;
 use crate::known::Known;
 use crate::line::LINE;
+use crate::meeting_place::MeetingPlaces;
 use crate::shadow::{Had, Shadow};
 
 /// A device: the shadows of its memory and the host's, and which launches are under way.
@@ -47,6 +48,8 @@ struct Other {
     range: Range<u32>,
     /// Whether one of its threads has published anything.
     fenced: Arc<AtomicBool>,
+    /// Where it may meet others.
+    places: Arc<MeetingPlaces>,
     ended: Arc<AtomicBool>,
     past: Option<Arc<dyn Past>>,
 }
@@ -156,7 +159,8 @@ impl Device {
         let apart: Vec<_> = apart.into_iter().map(|other| other.range).collect();
         let alone = apart.is_empty() && beside.is_empty() && launches.is_only(past.as_deref());
         let (fenced, ended) = (Arc::default(), Arc::default());
-        let own = Other { range: range.clone(), fenced, ended, past };
+        let places = Arc::default();
+        let own = Other { range: range.clone(), fenced, places, ended, past };
         launches.recent.push(own.clone());
         Some(Arc::new(Launch {
             device: self.clone(),
@@ -338,12 +342,14 @@ impl Launch {
     }
 
     /// Whether all that a thread of another launch has done comes before this one. Of launches at the same time
-    /// that is not known once one of them has published something: the host may have gone by that, as where
-    /// it launches a kernel for a call out of another one.
+    /// that is not known once one of them has published something where the other may have seen it, or the host, as
+    /// where it launches a kernel for a call out of another one.
     pub(crate) fn comes_before(&self, number: u32) -> bool {
         let handed_on = |list: &[Other]| {
             let other = list.iter().find(|other| other.range.contains(&number))?;
-            Some(other.fenced.load(Ordering::Relaxed) || self.has_fences())
+            let published = other.fenced.load(Ordering::Relaxed) || self.has_fences();
+            let met = self.own.places.may_have_met(&other.places);
+            Some(published && met)
         };
         match number < self.range.start {
             true => handed_on(&self.beside).or(self
@@ -355,6 +361,22 @@ impl Launch {
             false => handed_on(&lock(&self.device.launches).recent),
         }
         .unwrap_or(true)
+    }
+
+    /// It tells nobody anything but by words of device memory that others look at, as kernels of OpenMP and OpenACC: what
+    /// the host hears of it, it hears by calls, which are [known](Past) apart.
+    pub fn meets_others_on_the_device_alone(&self) {
+        self.own.places.keep();
+    }
+
+    /// It accesses some places strongly; `hosts_see` says whether the host sees one.
+    pub fn may_meet_others(&self, places: impl Iterator<Item = u64>, hosts_see: impl Fn(u64) -> bool) {
+        self.own.places.add(places, hosts_see);
+    }
+
+    /// It accesses memory strongly that is no device's.
+    pub fn may_meet_the_host(&self) {
+        self.own.places.lose();
     }
 
     /// A warp comes to the barrier of the grid.

@@ -12,6 +12,7 @@
 //! | `shadow` | the lines of memory |
 //! | `known` | what a warp knows of other blocks |
 //! | `handed` | what is handed on with a word |
+//! | `meeting_place` | where launches beside each other may meet |
 //! | `warp` | the clock of a warp, and what its lanes know of each other |
 //! | `finding` | what has been found, each place once |
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
@@ -39,6 +40,7 @@ mod host;
 mod known;
 mod line;
 mod look;
+mod meeting_place;
 mod row;
 mod shadow;
 mod transfer;

@@ -6,15 +6,17 @@
 //!
 //! The program is a stream as well, of which what it accesses itself is an operation. Its threads run tasks that move data
 //! (`nowait`) behind its back: what such a thread has waited for is known to the program when that waits for its tasks,
-//! and what the program does once it has made the task is not known to what the task submits. A task that depends on others
-//! comes after what the program has done in tasks.
+//! and what the program does and learns once it has made the task is not known to what the task submits. A task that depends
+//! on others comes after those, and after what the program has done in tasks.
 //!
 //! Nothing is kept unless somebody has asked for it, once and for all, by [`watch`].
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::clock::{Clock, Known, Moment};
+use crate::task_known::{self, TaskKnown};
 
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
@@ -27,78 +29,6 @@ pub(crate) fn is_watched() -> bool {
     WATCHED.load(Ordering::Relaxed)
 }
 
-/// A number of a stream's, and of an operation in it.
-pub type Moment = (u64, u64);
-
-/// What an operation comes after: of each stream, the operations up to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
-    own: Moment,
-    streams: BTreeMap<u64, u64>,
-}
-
-impl Clock {
-    /// The operation itself.
-    #[must_use]
-    pub fn own(&self) -> Moment {
-        self.own
-    }
-
-    fn has_up_to(&mut self, stream: u64, moment: u64) {
-        self.streams.insert(stream, moment);
-    }
-
-    /// Whether another operation comes before this one.
-    #[must_use]
-    pub fn has(&self, (stream, operation): Moment) -> bool {
-        self.streams.get(&stream).is_some_and(|&last| operation <= last)
-    }
-
-    fn join(&mut self, other: &Self) {
-        for (&stream, &operation) in &other.streams {
-            let last = self.streams.entry(stream).or_default();
-            *last = operation.max(*last);
-        }
-    }
-}
-
-/// A clock that more is learned by.
-#[derive(Debug, Default)]
-pub(crate) struct Known(Mutex<Option<Arc<Clock>>>);
-
-impl Known {
-    pub const fn new() -> Self {
-        Self(Mutex::new(None))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Clock>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn get(&self) -> Option<Arc<Clock>> {
-        self.lock().clone()
-    }
-
-    pub fn learn(&self, other: Option<&Arc<Clock>>) {
-        let Some(other) = other else { return };
-        let mut known = self.lock();
-        match &mut *known {
-            Some(known) => Arc::make_mut(known).join(other),
-            None => *known = Some(other.clone()),
-        }
-    }
-
-    /// The next operation of a stream comes: what it comes after.
-    pub fn step(&self, stream: u64) -> Arc<Clock> {
-        let mut known = self.lock();
-        let clock = Arc::make_mut(known.get_or_insert_default());
-        let operation = clock.streams.get(&stream).map_or(1, |last| last + 1);
-        clock.streams.insert(stream, operation);
-        clock.own = (stream, operation);
-        Arc::new(clock.clone())
-    }
-}
-
 /// The program as a stream: what it does outside of tasks, and in them. No other stream has these numbers.
 const PROGRAM_ITSELF: u64 = 0;
 const IN_TASKS: u64 = u64::MAX;
@@ -108,6 +38,9 @@ static PROGRAM: Known = Known::new();
 
 /// What threads have waited for that move data in tasks.
 static TASKS: Known = Known::new();
+
+/// What has been waited for on behalf of all: see [`prepare`].
+static PREPARED: Known = Known::new();
 
 /// The moment that the program is in. It ends where the program learns or submits something, or makes a task.
 static MOMENT: AtomicU64 = AtomicU64::new(1);
@@ -125,15 +58,89 @@ fn end_moment() -> u64 {
 pub enum Task {
     /// It runs code of the program.
     OfProgram,
-    /// It moves data and launches kernels, and was made at a [moment](task_made). `since`: when it began, if it depends
-    /// on others.
-    ForDevice { made: u64, since: Option<u64> },
+    /// It moves data and launches kernels, and was made at a [moment](task_made).
+    ForDevice { made: u64 },
 }
 
 /// The program makes a task: the moment at which it does.
 #[must_use]
 pub fn task_made() -> u64 {
-    end_moment()
+    let now = end_moment();
+    // What else a task makes is known to that task alone.
+    let clock = acting().map_or_else(|| PROGRAM.get(), |task| Some(task.clock));
+    task_known::made(now, clock.unwrap_or_default());
+    now
+}
+
+/// Whom the task that the calling thread begins next comes after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// All tasks of which anything is known.
+    All,
+    /// One that runs code of the program.
+    OfProgram,
+    /// One that moves data, and was made at this moment.
+    ForDevice(u64),
+}
+
+/// The task that the calling thread begins next comes after others.
+pub fn task_follows(other: Follows) {
+    let learn = |known: Option<Arc<Clock>>| {
+        if let Some(known) = known {
+            FOLLOWS.with_borrow_mut(|follows| follows.get_or_insert_default().join(&known));
+        }
+    };
+    match other {
+        Follows::All => {
+            learn(TASKS.get());
+            learn(PROGRAM.get());
+        }
+        Follows::OfProgram => learn(PROGRAM.get()),
+        Follows::ForDevice(made) => match task_known::get(made) {
+            Some(task) => learn(Some(task.clock)),
+            None => learn(TASKS.get()),
+        },
+    }
+}
+
+/// The task that was made at a moment begins. `since`: what the program has done in tasks until then comes before it.
+pub fn task_begins(made: u64, since: Option<u64>) {
+    if let Some(follows) = FOLLOWS.take() {
+        task_known::learns(made, &follows);
+    }
+    if let Some(since) = since {
+        task_known::begins(made, since);
+    }
+}
+
+/// The program has waited for the task that was made at a moment.
+pub fn task_met(made: u64) {
+    match task_known::get(made) {
+        Some(task) => PROGRAM.learn(Some(&task.clock)),
+        // One of the program's own: it knows that.
+        None if made == 0 => {}
+        None => PROGRAM.learn(TASKS.get().as_ref()),
+    }
+    end_moment();
+}
+
+/// The moment at which the task was made, if it is one that moves data, that the calling thread runs or waits on behalf of.
+/// No task was made at 0.
+fn acting_for() -> Option<u64> {
+    match TASK.get() {
+        Some(Task::ForDevice { made }) => Some(made),
+        _ => Some(FOR_TASK.get()).filter(|&made| made != 0),
+    }
+}
+
+/// What that task knows.
+fn acting() -> Option<TaskKnown> {
+    task_known::get(acting_for()?)
+}
+
+/// A number that operations have in common that the calling thread submits on behalf of one task; 0 for the program itself.
+pub(crate) fn submitter() -> u64 {
+    acting_for().unwrap_or(0)
 }
 
 /// From now on the calling thread runs a task, or what it was at before, which this answers.
@@ -162,16 +169,20 @@ pub fn task_spreads(begins: bool) {
     };
 }
 
-/// From now on what the calling thread waits for is known where tasks are [waited for](tasks_met); whether that was so.
+/// From now on what the calling thread waits for is known to the task that was made at a moment, and where tasks are
+/// [waited for](tasks_met); 0 ends that. The task for which it was so before.
 #[expect(clippy::must_use_candidate, reason = "what was before is for who puts it back")]
-pub fn wait_for_task(is: bool) -> bool {
-    FOR_TASK.replace(is)
+pub fn wait_for_task(made: u64) -> u64 {
+    FOR_TASK.replace(made)
 }
 
-/// Whether the calling thread runs a task that moves data.
+/// The moment at which the task was made that the calling thread runs, if it moves data; otherwise 0.
 #[must_use]
-pub fn is_task_for_device() -> bool {
-    matches!(TASK.get(), Some(Task::ForDevice { .. }))
+pub fn task_for_device() -> u64 {
+    match TASK.get() {
+        Some(Task::ForDevice { made }) => made,
+        _ => 0,
+    }
 }
 
 /// The program goes on behind something, unless it is somebody who watches that has waited.
@@ -179,11 +190,20 @@ pub(crate) fn program_learns(known: Option<&Arc<Clock>>) {
     if known.is_none() || UNSEEN.get() {
         return;
     }
-    if !PREPARES.get() && (FOR_TASK.get() || is_task_for_device()) {
-        TASKS.learn(known);
-    } else {
-        PROGRAM.learn(known);
-        end_moment();
+    match acting_for() {
+        Some(made) if !PREPARES.get() => {
+            TASKS.learn(known);
+            if let Some(known) = known {
+                task_known::learns(made, known);
+            }
+        }
+        _ => {
+            if PREPARES.get() {
+                PREPARED.learn(known);
+            }
+            PROGRAM.learn(known);
+            end_moment();
+        }
     }
 }
 
@@ -203,19 +223,20 @@ pub fn prepare(is: bool) -> bool {
 
 /// What the next operation comes after that the calling thread submits: what the program knows, and does until now.
 pub(crate) fn program_knows() -> Arc<Clock> {
-    let mut clock = PROGRAM.get().map_or_else(Clock::default, Arc::unwrap_or_clone);
     let now = end_moment();
-    let (itself, in_tasks) = match TASK.get() {
-        Some(Task::ForDevice { made, since }) => {
-            if since.is_some()
-                && let Some(tasks) = TASKS.get()
-            {
-                clock.join(&tasks);
+    let (known, itself, in_tasks) = match (acting_for(), acting()) {
+        (Some(made), Some(TaskKnown { clock, since })) => {
+            let mut clock = Arc::unwrap_or_clone(clock);
+            if let Some(prepared) = PREPARED.get() {
+                clock.join(&prepared);
             }
-            (made, since.unwrap_or(made))
+            (Some(Arc::new(clock)), made, since)
         }
-        Some(Task::OfProgram) | None => (now, now),
+        // It is one of very many: nothing is known of it.
+        (Some(made), None) => (PROGRAM.get(), made, now),
+        (None, _) => (PROGRAM.get(), now, now),
     };
+    let mut clock = known.map_or_else(Clock::default, Arc::unwrap_or_clone);
     clock.has_up_to(PROGRAM_ITSELF, itself);
     clock.has_up_to(IN_TASKS, in_tasks);
     Arc::new(clock)
@@ -232,7 +253,7 @@ pub fn program_moment() -> Moment {
 #[must_use]
 pub fn program_after(moment: Moment) -> Arc<Clock> {
     let mut clock = PROGRAM.get().map_or_else(Clock::default, Arc::unwrap_or_clone);
-    clock.own = moment;
+    clock.is_at(moment);
     clock.has_up_to(PROGRAM_ITSELF, moment.1);
     clock.has_up_to(IN_TASKS, moment.1);
     Arc::new(clock)
@@ -240,7 +261,8 @@ pub fn program_after(moment: Moment) -> Arc<Clock> {
 
 thread_local! {
     static UNSEEN: Cell<bool> = const { Cell::new(false) };
-    static FOR_TASK: Cell<bool> = const { Cell::new(false) };
+    static FOR_TASK: Cell<u64> = const { Cell::new(0) };
+    static FOLLOWS: RefCell<Option<Clock>> = const { RefCell::new(None) };
     static PREPARES: Cell<bool> = const { Cell::new(false) };
     static TASK: Cell<Option<Task>> = const { Cell::new(None) };
     static RUNNING: RefCell<Option<Arc<Clock>>> = const { RefCell::new(None) };
@@ -320,16 +342,22 @@ mod tests {
 
     #[test]
     fn what_prepares_a_device_is_known_to_all() {
-        let stream = Known::new();
-        let (mine, shared) = (stream.step(1 << 40), stream.step(1 << 41));
-        run_task(Some(Task::ForDevice { made: 0, since: None }));
+        let [one, other] = [(); 2].map(|()| Known::new());
+        let (mine, shared) = (one.step(1 << 40), other.step(1 << 41));
+        let made = task_made();
+        run_task(Some(Task::ForDevice { made }));
         program_learns(Some(&mine));
-        assert!(!program_knows().has(mine.own()));
+        assert!(program_knows().has(mine.own()));
         assert!(!prepare(true));
         program_learns(Some(&shared));
         assert!(prepare(false));
+        run_task(None);
+        assert!(!program_knows().has(mine.own()) && program_knows().has(shared.own()));
+        run_task(Some(Task::ForDevice { made: task_made() }));
         assert!(program_knows().has(shared.own()));
         run_task(None);
+        task_met(made);
+        assert!(program_knows().has(mine.own()));
     }
 
     #[test]

@@ -27,6 +27,8 @@
 //! | `id` | numbers of streams, captures and nodes |
 //! | `task` | an operation as a closure |
 //! | `process` | forks, signals and what a thread is running |
+//! | `clock` | what comes before an operation |
+//! | `task_known` | what tasks of the program know |
 //! | `known` | what comes before what, for who looks for races |
 //! | `pool` | the threads that run what no waiting thread runs |
 //! | `order` | what the streams of a context have in common |
@@ -55,6 +57,7 @@
 #![warn(clippy::must_use_candidate, clippy::use_self)]
 
 mod capture;
+mod clock;
 mod context;
 mod error;
 mod event;
@@ -69,11 +72,13 @@ mod queue;
 mod stream;
 mod sync;
 mod task;
+mod task_known;
 
 #[cfg(all(test, loom))]
 mod loom_tests;
 
 pub use capture::{CaptureInfo, CaptureMode, CaptureStatus, check_unsafe_call, exchange_capture_mode};
+pub use clock::{Clock, Moment};
 pub use context::Context;
 pub use error::{Error, Failure, Outcome};
 pub use event::Event;
@@ -81,9 +86,9 @@ pub use exec::GraphExec;
 pub use graph::{Graph, NodeKind, Payload};
 pub use id::NodeId;
 pub use known::{
-    Clock, Moment, Task, hand_on, is_task_for_device, prepare, program_after, program_moment, run_task,
-    running_after, serve_kernels, task_depends, task_made, task_spreads, tasks_met, wait_for_task, watch,
-    watch_unseen,
+    Follows, Task, hand_on, prepare, program_after, program_moment, run_task, running_after, serve_kernels,
+    task_begins, task_depends, task_follows, task_for_device, task_made, task_met, task_spreads, tasks_met,
+    wait_for_task, watch, watch_unseen,
 };
 pub use process::{
     Running, count_running, forked, in_host_function, is_any_running, observe, running, take_waited,

@@ -22,9 +22,10 @@ use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use crate::clock::{Clock, Known};
 use crate::error::Failure;
 use crate::id::next_id;
-use crate::known::{self, Clock, Known};
+use crate::known;
 use crate::order::{Domain, Member};
 use crate::pool::{PRIORITIES, Pool, Work};
 use crate::process::{self, Running, has_stack};
@@ -125,9 +126,15 @@ pub(crate) struct Queue {
     id: u64,
     /// What its last operation, and so the next one, comes after.
     known: Known,
+    /// Where it is kept what comes before what: its number there, and on whose behalf its last operation was submitted.
+    number: std::sync::atomic::AtomicU64,
+    submitter: std::sync::atomic::AtomicU64,
     /// What the operation that runs, or runs next, comes after.
     next: Mutex<Option<Arc<Clock>>>,
 }
+
+/// So often is a stream taken for another one: who looks for races keeps all numbers.
+const MOST_TIMES: u64 = 1 << 10;
 
 /// The pool of the process.
 #[cfg(not(loom))]
@@ -214,6 +221,8 @@ impl Queue {
             priority: priority.clamp(*PRIORITIES.start(), *PRIORITIES.end()),
             id: next_id(),
             known: Known::new(),
+            number: std::sync::atomic::AtomicU64::new(next_id()),
+            submitter: std::sync::atomic::AtomicU64::new(0),
             next: Mutex::new(None),
         });
         domain.add(&queue);
@@ -248,6 +257,7 @@ impl Queue {
         let operations: Vec<Operation> = operations.into_iter().collect();
         // What the program does next is something else only where something has been submitted.
         if operations.iter().any(|operation| matches!(operation, Operation::Run(..))) {
+            self.begin_anew();
             self.known.learn(Some(&known::program_knows()));
         }
         self.known.learn(awaited);
@@ -255,12 +265,27 @@ impl Queue {
         for operation in operations {
             match &operation {
                 Operation::Wait(position) => self.known.learn(position.known.as_ref()),
-                Operation::Run(..) => all.push(Operation::Know(self.known.step(self.id))),
+                Operation::Run(..) => {
+                    all.push(Operation::Know(self.known.step(self.number.load(Ordering::Relaxed))));
+                }
                 Operation::Know(_) | Operation::Stamp(..) => {}
             }
             all.push(operation);
         }
         all
+    }
+
+    /// Takes the stream for another one where a task has used it, and somebody else does now: who keeps streams for tasks
+    /// gives the next one whichever has nothing left to do, by which nothing is ordered.
+    fn begin_anew(&self) {
+        static TIMES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        let submitter = known::submitter();
+        let before = self.submitter.swap(submitter, Ordering::Relaxed);
+        let is_idle = || self.reached(self.submitted());
+        if before != submitter && is_idle() && TIMES.fetch_add(1, Ordering::Relaxed) < MOST_TIMES {
+            self.known.forget();
+            self.number.store(next_id(), Ordering::Relaxed);
+        }
     }
 
     /// The position of the last operation that was submitted.

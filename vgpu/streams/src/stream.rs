@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use crate::capture::{CaptureInfo, CaptureMode, Part};
+use crate::clock::Clock;
 use crate::error::{Error, Failure, Outcome};
 use crate::event::{Event, Recorded};
 use crate::graph::{Graph, NodeKind};
 use crate::id::NodeId;
-use crate::known::{self, Clock};
+use crate::known;
 use crate::order::Domain;
 use crate::pool::Work;
 use crate::process;

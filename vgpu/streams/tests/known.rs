@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gangway_streams::{
-    Blocking, Clock, Context, Event, Stream, Task, hand_on, program_after, program_moment, run_task,
-    running_after, task_depends, task_made, tasks_met, wait_for_task, watch, watch_unseen,
+    Blocking, Clock, Context, Event, Follows, Stream, Task, hand_on, program_after, program_moment, run_task,
+    running_after, task_begins, task_depends, task_follows, task_made, tasks_met, wait_for_task, watch,
+    watch_unseen,
 };
 
 /// Runs an operation to its end, without the program's knowing that: what it comes after.
@@ -120,30 +121,37 @@ fn tasks_wait_behind_the_programs_back(context: &Context) {
     let [one, other] = two(context, Blocking::Independent);
     let made = task_made();
     let beside = program_moment();
-    assert_eq!(run_task(Some(Task::ForDevice { made, since: None })), None);
+    assert_eq!(run_task(Some(Task::ForDevice { made })), None);
     let first = operation(&one);
     one.synchronize().unwrap();
     run_task(None);
     assert!(first.has((beside.0, made)) && !first.has(beside), "what the program does beside a task");
     assert!(!operation(&other).has(first.own()), "what a task has waited for");
+    assert!(!operation(&one).has(first.own()), "in a stream that a task had before");
     assert!(!program_after(program_moment()).has(first.own()));
 
     let [third, fourth] = two(context, Blocking::Independent);
-    let made = task_made();
-    run_task(Some(Task::ForDevice { made, since: None }));
-    let apart = operation(&third);
-    let since = Some(task_depends());
-    run_task(Some(Task::ForDevice { made, since }));
-    let dependent = operation(&fourth);
-    run_task(None);
-    assert!(!apart.has(first.own()) && dependent.has(first.own()), "a task that depends on others");
+    let in_task = |follows: &[Follows], stream: &Arc<Stream>| {
+        let made = task_made();
+        follows.iter().for_each(|&other| task_follows(other));
+        task_begins(made, (!follows.is_empty()).then(task_depends));
+        run_task(Some(Task::ForDevice { made }));
+        let done = operation(stream);
+        run_task(None);
+        (made, done)
+    };
+    let (apart, (dependent, behind)) = (in_task(&[], &third), in_task(&[Follows::ForDevice(made)], &fourth));
+    assert!(!apart.1.has(first.own()) && behind.has(first.own()), "a task that depends on another");
+    let (_, last) = in_task(&[Follows::ForDevice(apart.0)], &third);
+    assert!(!last.has(first.own()), "a task that depends on another one alone");
+    assert!(in_task(&[Follows::All], &third).1.has(first.own()), "one that depends on all");
 
-    wait_for_task(true);
+    wait_for_task(dependent);
     fourth.synchronize().unwrap();
-    wait_for_task(false);
-    assert!(!operation(&other).has(dependent.own()), "what was waited for on behalf of a task");
+    wait_for_task(0);
+    assert!(!operation(&other).has(behind.own()), "what was waited for on behalf of a task");
     tasks_met();
-    let behind = operation(&other);
-    assert!(behind.has(first.own()) && behind.has(dependent.own()), "behind all tasks");
+    let after = operation(&other);
+    assert!(after.has(first.own()) && after.has(behind.own()), "behind all tasks");
     assert!(program_after(program_moment()).has(first.own()));
 }

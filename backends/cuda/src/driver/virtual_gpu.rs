@@ -3,7 +3,7 @@
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
 use gangway_backend::{
     Access, AccessKind, AccessPlace, Accessed, Accesses, Copies, DevicePtr, FaultReport, FindCode,
-    HostAccess, HostCopy, HostWatcher, Origin, SourceLocation, TaskEvent,
+    Follows, HostAccess, HostCopy, HostWatcher, Origin, SourceLocation, TaskEvent,
 };
 use gangway_device_code::told_function;
 use gangway_private_table::{KernelFault, NUMBER, Place, ReceivePlace, Source, Table, Text, access, task};
@@ -116,8 +116,12 @@ impl HostWatcher for VirtualGpu {
             TaskEvent::Met => (task::MET, 0),
             TaskEvent::Spreads(true) => (task::SPREADS, 0),
             TaskEvent::Spreads(false) => (task::GATHERS, 0),
-            TaskEvent::Waits(is) => (task::WAITS, is.into()),
-            TaskEvent::IsForDevice => (task::IS_FOR_DEVICE, 0),
+            TaskEvent::Waits(made) => (task::WAITS, made),
+            TaskEvent::ForDevice => (task::FOR_DEVICE, 0),
+            TaskEvent::Follows(Follows::All) => (task::FOLLOWS, task::FOLLOWS_ALL),
+            TaskEvent::Follows(Follows::OfProgram) => (task::FOLLOWS, task::FOLLOWS_OF_PROGRAM),
+            TaskEvent::Follows(Follows::ForDevice(made)) => (task::FOLLOWS, made),
+            TaskEvent::MetOne(made) => (task::MET_ONE, made),
             TaskEvent::Serves => (task::SERVES, 0),
         };
         (self.0.task)(number, value)

@@ -135,7 +135,7 @@ fn host_reads(tracker: &Tracker, address: usize, size: usize) -> Option<gangway_
     tracker.ledger.has_newer_on_devices(address, size).then_some(())?;
     // The program is about to read the same bytes. If it must not, that is for its own instruction to find out, and not
     // for this thread, which has the tracker.
-    let mut now = [0; 16];
+    let mut now = [0; host_accesses::LINE];
     let now = now.get_mut(..size)?;
     contents::read_into(address, now).then(|| tracker.ledger.host_reads(address, now))?
 }

@@ -80,6 +80,8 @@ const FLANG_RENAMED: u32 = 20;
 /// Has a function called before each load and store, which is Gangway's library's and no sanitizer's.
 const TELLS_ACCESSES: [&str; 2] =
     ["-fsanitize-coverage=edge,trace-loads,trace-stores", "-fno-sanitize-link-runtime"];
+/// The same of copies, which compilers have for structures also, and of fills.
+const TELLS_COPIES: &str = "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset";
 
 /// The arguments with those of response files in the place of the files' names.
 pub fn expanded(arguments: &[OsString]) -> Vec<OsString> {
@@ -105,7 +107,8 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                     accesses are told with; compile once for each";
         return Err(Failure::new(FAILURE, text));
     } else if request.tells_accesses {
-        request.rest.splice(0..0, TELLS_ACCESSES.map(OsString::from));
+        let copies = request.links.then_some(TELLS_COPIES);
+        request.rest.splice(0..0, TELLS_ACCESSES.into_iter().chain(copies).map(OsString::from));
     }
     if language == Language::Fortran {
         // flang has neither this nor what stands behind it, and is to name the user's word alone.

@@ -16,7 +16,7 @@ use gangway_private_table::{
     Accessed, Address, FindPlace, Handle, HostCopy, KernelFault, NUMBER, Obtained, Place, ReceiveAccess,
     ReceiveFault, ReceivePlace, Source, Table, Text, access, task,
 };
-use gangway_streams::Task;
+use gangway_streams::{Follows, Task};
 
 use crate::abi::{CUcontext, CUmodule, CUstream};
 use crate::objects::context;
@@ -153,18 +153,24 @@ extern "C" fn task_does(event: u32, value: u64) -> u64 {
             }
             host::begin_task(Task::OfProgram);
         }
-        task::BEGIN_FOR_DEVICE => host::begin_task(Task::ForDevice { made: value, since: None }),
-        task::BEGIN_DEPENDENT_FOR_DEVICE => {
-            let since = Some(gangway_streams::task_depends());
-            host::begin_task(Task::ForDevice { made: value, since });
+        task::BEGIN_FOR_DEVICE | task::BEGIN_DEPENDENT_FOR_DEVICE => {
+            let depends = event == task::BEGIN_DEPENDENT_FOR_DEVICE;
+            gangway_streams::task_begins(value, depends.then(gangway_streams::task_depends));
+            host::begin_task(Task::ForDevice { made: value });
         }
+        task::FOLLOWS => gangway_streams::task_follows(match value {
+            task::FOLLOWS_ALL => Follows::All,
+            task::FOLLOWS_OF_PROGRAM => Follows::OfProgram,
+            made => Follows::ForDevice(made),
+        }),
+        task::MET_ONE => gangway_streams::task_met(value),
         task::END => host::end_task(),
         task::MET => gangway_streams::tasks_met(),
         task::SPREADS => gangway_streams::task_spreads(true),
         task::GATHERS => gangway_streams::task_spreads(false),
-        task::WAITS => return gangway_streams::wait_for_task(value != 0).into(),
+        task::WAITS => return gangway_streams::wait_for_task(value),
         task::SERVES => gangway_streams::serve_kernels(),
-        task::IS_FOR_DEVICE => return gangway_streams::is_task_for_device().into(),
+        task::FOR_DEVICE => return gangway_streams::task_for_device(),
         _ => {}
     }
     0

@@ -24,6 +24,8 @@ pub(crate) struct Round {
     pub progress: bool,
     /// A warp has only spent its fuel.
     pub turned: bool,
+    /// A warp that was watched has spent it where it waits for nothing.
+    pub moved: bool,
     /// All warps have ended.
     pub done: bool,
     /// The launch has failed.
@@ -135,18 +137,23 @@ impl Block {
     /// Lets every warp that can run do so once. Where warps have met at a barrier, the first
     /// one comes last from then on: it is the one that prepares what the others wait for,
     /// and they have to go on before it prepares the next (`WarpHost::arrive`).
-    pub fn round(&mut self, device: &Device, job: &Job) -> Round {
+    ///
+    /// With `watched` warps give way at each step back, and the round says whether one did not wait there.
+    pub fn round(&mut self, device: &Device, job: &Job, watched: bool) -> Round {
         let mut round = Round::default();
         let first = usize::from(self.met);
         for number in (first..self.warps).chain(0..first) {
             let Some((number, fuel)) = self.next(number) else { continue };
             let slot = &mut self.slots[number];
-            let step = slot.step(fuel);
+            let step = slot.step(if watched { 0 } else { fuel });
             if self.abreast {
                 self.pace.ran(number, slot.used(), slot.host().time.take_met());
             }
             match step {
-                Step::Turn => round.turned = true,
+                Step::Turn => {
+                    round.turned = true;
+                    round.moved |= watched && !waits(slot, job);
+                }
                 Step::Waits => round.progress = true,
                 Step::Done => {
                     round.progress = true;
@@ -233,14 +240,7 @@ impl Block {
     /// Whether all its warps wait: at barriers, or in loops of a device runtime when they gave way.
     #[must_use]
     pub fn only_waits(&self, job: &Job) -> bool {
-        let waits = |slot: &Slot| {
-            // SAFETY: the fiber does not run.
-            let warp = unsafe { &*slot.warp() };
-            let module = job.program().module();
-            slot.host().wait.is_for_block()
-                || Stand::new(job, warp, true).is_some_and(|stand| stand.waits(module).is_some())
-        };
-        self.slots[..self.warps].iter().filter(|slot| !slot.done).all(waits)
+        self.slots[..self.warps].iter().filter(|slot| !slot.done).all(|slot| waits(slot, job))
     }
 
     /// Where the threads of some of its warps are and what they do, where that is checked.
@@ -339,4 +339,13 @@ impl Block {
         }
         self.left = 0;
     }
+}
+
+/// Whether a warp waits: at a barrier, or in a loop of a device runtime when it gave way.
+fn waits(slot: &Slot, job: &Job) -> bool {
+    // SAFETY: the fiber does not run.
+    let warp = unsafe { &*slot.warp() };
+    let module = job.program().module();
+    slot.host().wait.is_for_block()
+        || Stand::new(job, warp, true).is_some_and(|stand| stand.waits(module).is_some())
 }

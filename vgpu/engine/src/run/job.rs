@@ -16,6 +16,7 @@ use super::kernel::LaunchedKernel;
 use super::order::Order;
 use super::race;
 use super::room::Room;
+use super::runtimes::is_offloaded;
 use super::sync::{self, Found};
 use crate::init::Launched;
 use crate::launch::KernelLaunch;
@@ -67,7 +68,11 @@ impl Job {
         let blocks = extent.blocks();
         let lockstep = launch.program.module().target.processor < INDEPENDENT_LANES;
         let races = races.and_then(|Watched { device, past }| {
-            device.launch(blocks, extent.warps() as u32, lockstep, past)
+            let launched = device.launch(blocks, extent.warps() as u32, lockstep, past);
+            if is_offloaded(&launch.program.describe(launch.kernel).name) {
+                launched.iter().for_each(|launched| launched.meets_others_on_the_device_alone());
+            }
+            launched
         });
         Job {
             id: NEXT.fetch_add(1, Ordering::Relaxed),

@@ -32,6 +32,15 @@ pub(super) fn is_libgomps(function: &str, file: Option<&str>) -> bool {
     }
 }
 
+/// How names of kernels begin that clang and flang make of constructs, and what is in those of GCC's.
+const REGIONS: &str = "__omp_offloading_";
+const REGIONS_OF_GCC: &str = "_omp_fn$";
+
+/// Whether a kernel is a construct of OpenMP or OpenACC.
+pub(super) fn is_offloaded(kernel: &str) -> bool {
+    kernel.starts_with(REGIONS) || kernel.contains(REGIONS_OF_GCC)
+}
+
 /// Whether a function is a device runtime's.
 pub(super) fn is_runtimes(function: &str) -> bool {
     let begins = |prefix: &&str| function.starts_with(*prefix);
@@ -41,6 +50,12 @@ pub(super) fn is_runtimes(function: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constructs_are_known_by_name() {
+        assert!(is_offloaded("__omp_offloading_fe00_98c021_main_l7") && is_offloaded("main$_omp_fn$0"));
+        assert!(!is_offloaded("saxpy"));
+    }
 
     #[test]
     fn runtimes_are_known_by_name() {

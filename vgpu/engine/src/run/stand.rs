@@ -1,7 +1,9 @@
 //! Where threads stand that wait for others: the instruction, and where the program has called the runtime that waits.
 
+use std::ops::Range;
+
 use gangway_ptx::meaning::{Barrier, Hint};
-use gangway_ptx::{Instruction, Meaning, Module, Operand};
+use gangway_ptx::{Body, Instruction, Meaning, Module, Operand};
 
 use super::fiber::{RESERVE, SIZE};
 use super::job::Job;
@@ -43,7 +45,7 @@ pub(super) enum Waits {
 const LOCK_SLEEP: i64 = 53;
 const TEAM_SLEEP: i64 = 29;
 /// The loops in which they do have no more instructions.
-const LOOP: usize = 16;
+const LOOP: u32 = 16;
 /// No thread calls functions that deep before it waits.
 const DEPTH: usize = 64;
 
@@ -97,7 +99,7 @@ impl Stand {
     /// What threads wait for that step back from here, if a device runtime has them wait in a loop.
     pub fn waits(&self, module: &Module) -> Option<Waits> {
         let function = &module.functions[self.at.function as usize];
-        let (body, number) = (function.body.as_ref()?, self.at.instruction? as usize);
+        let (body, number) = (function.body.as_ref()?, self.at.instruction?);
         if takes_lock(&function.name) {
             return Some(Waits::ForLock);
         }
@@ -109,8 +111,11 @@ impl Stand {
                 _ => None,
             }
         };
-        let end = body.instructions.len().min(number + LOOP);
-        body.instructions[number.saturating_sub(LOOP).min(end)..end].iter().find_map(sleep)
+        let (first, end) = (number.saturating_sub(LOOP), number.saturating_add(LOOP));
+        let near = (first..).zip(body.instructions.get(first as usize..)?).take_while(|&(at, _)| at < end);
+        let (at, waits) = near.filter_map(|(at, instruction)| Some((at, sleep(instruction)?))).next()?;
+        // A loop of the program around that one may be as short.
+        (innermost_loop(body, at) == innermost_loop(body, number)).then_some(waits)
     }
 
     /// The name of a function of the runtime's that the program has called.
@@ -135,6 +140,19 @@ impl Stand {
         first == second
             || matches!((line(first), line(second)), (Some(first), Some(second)) if first == second)
     }
+}
+
+/// The shortest stretch with an instruction that the code at its end leads back to.
+fn innermost_loop(body: &Body, instruction: u32) -> Option<Range<u32>> {
+    let back = |operand: &Operand, end: u32| {
+        let Operand::Block(block) = operand else { return None };
+        let start = body.blocks[block.index()].instructions.start;
+        (start..end).contains(&instruction).then_some(start..end)
+    };
+    let ends = (1..).zip(&body.instructions);
+    let loops =
+        ends.flat_map(|(end, branch)| body.operands(branch).iter().filter_map(move |to| back(to, end)));
+    loops.min_by_key(Range::len)
 }
 
 /// Where functions return to whose frames are linked, from a frame outwards.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gangway_device_memory::{BASE, SIZE, is_device_address};
+use gangway_device_memory::{AllocationKind, BASE, SIZE, Space, is_device_address};
 use gangway_races::{Access, Block, By, Launch, Order, Pattern, Place, Places, Row, Values};
 use rustc_hash::FxHashMap;
 
@@ -208,7 +208,12 @@ impl Watch {
                 }
                 return;
             }
-            Memory::Other => return,
+            Memory::Other => {
+                if noted.strong {
+                    races.may_meet_the_host();
+                }
+                return;
+            }
         };
         let &Noted { lanes: all, size, reads, writes: write, acquire, release, narrow, values, .. } = noted;
         let site = number;
@@ -229,6 +234,10 @@ impl Watch {
                 places => places,
             };
             self.block.row(&Row { lanes: lanes_of_program, places, ..row });
+        }
+        // Whoever has a lock of libgomp's has taken it by an atomic operation before.
+        if noted.strong && !shared {
+            races.may_meet_others(lanes(all).map(|lane| place_of(places, lane)), hosts_see);
         }
         if strong && (acquire || release || !races.is_quiet()) {
             let order = Order { acquire, release };
@@ -286,6 +295,12 @@ fn tell_of_line(block: &mut Block, warp: &Warp, index: usize, line: &Line) {
         values: values.as_ref().map(Values::Words),
         site: line.site.get(),
     });
+}
+
+/// Whether the host sees memory of the device.
+fn hosts_see(address: u64) -> bool {
+    let found = Space::get().ok().and_then(|space| space.find(address));
+    found.is_some_and(|found| matches!(found.kind, AllocationKind::Pinned | AllocationKind::Managed))
 }
 
 /// A range of addresses, or of offsets in shared memory.

@@ -80,6 +80,8 @@ impl Worker {
         let most = if cooperative { usize::MAX } else { MOST_BLOCKS };
         job.grid.hold(true);
         let standstill = job.sync.as_ref().map(|found| &found.standstill);
+        // Whether all warps have been found waiting since one was seen elsewhere.
+        let mut watched = false;
         standstill.iter().for_each(|standstill| standstill.begin());
         while !job.ending.has_come() {
             let impatient = since.is_some_and(|since: Instant| since.elapsed() > patience);
@@ -96,12 +98,13 @@ impl Worker {
                 }
                 continue;
             }
-            let (mut progress, mut turned) = (false, false);
+            let (mut progress, mut turned, mut moved) = (false, false, false);
             let mut at = 0;
             while at < running {
-                let round = self.blocks[at].round(device, job);
+                let round = self.blocks[at].round(device, job, watched);
                 progress |= round.progress;
                 turned |= round.turned;
+                moved |= round.moved;
                 if round.failed {
                     break;
                 }
@@ -114,9 +117,12 @@ impl Worker {
                     at += 1;
                 }
             }
+            if progress || moved {
+                watched = false;
+                standstill.iter().for_each(|standstill| standstill.moves(number));
+            }
             if progress {
                 (quiet, since) = (0, None);
-                standstill.iter().for_each(|standstill| standstill.moves(number));
             } else if turned {
                 quiet += 1;
                 listen::tell();
@@ -125,7 +131,7 @@ impl Worker {
                     if let Some(stuck) = self.blocks[..running].iter().find(|block| block.is_stuck(job)) {
                         stuck.deadlock(device, job);
                     } else if let Some(standstill) = standstill {
-                        self.look(device, job, running, standstill, number);
+                        watched = self.look(device, job, running, (standstill, number, watched));
                     }
                     thread::yield_now();
                 }
@@ -148,14 +154,23 @@ impl Worker {
         job.grid.hold(false);
     }
 
-    /// Looks whether all warps of the launch wait for ever, where that is checked.
-    fn look(&self, device: &Device, job: &Job, running: usize, standstill: &Standstill, number: u32) {
+    /// Looks whether all warps of the launch wait for ever, where that is checked. Whether those of this worker are to be
+    /// watched: who gives way in a loop for a lock each time may have had many of them in between.
+    fn look(
+        &self,
+        device: &Device,
+        job: &Job,
+        running: usize,
+        (standstill, number, watched): (&Standstill, u32, bool),
+    ) -> bool {
         let blocks = &self.blocks[..running];
-        if job.handout.has_more() || !blocks.iter().all(|block| block.only_waits(job)) {
+        let wait = !job.handout.has_more() && blocks.iter().all(|block| block.only_waits(job));
+        if !wait {
             standstill.moves(number);
-        } else if standstill.stands(number, RUNNING.load(Ordering::Relaxed)) {
+        } else if watched && standstill.stands(number, RUNNING.load(Ordering::Relaxed)) {
             blocks[0].deadlock(device, job);
         }
+        wait
     }
 
     /// Takes a block of the launch, as number `at` of the list.
