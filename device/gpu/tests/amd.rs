@@ -123,7 +123,8 @@ fn the_error_directive_names_its_place() {
     let gangway = stage().join("bin/gangway");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/error_directive.c");
     for level in ["-O0", "-O2"] {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(["error_directive", level, "-amd"].concat());
+        let program =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(["error_directive", level, "-amd"].concat());
         let mut compiler = Command::new(&gangway);
         compiler.args(["cc", level, "-fopenmp", "-fopenmp-version=51", "--offload-arch=gfx90a", "-o"]);
         succeed(compiler.arg(&program).arg(&source));
