@@ -192,8 +192,9 @@ impl Config {
     }
 }
 
-/// LLVM's code comes while a program runs, where LLVM is there.
-const DEFAULT_TIER: Tier = Tier::Auto;
+/// LLVM takes part where it is asked for. A program that ends while `auto` has a thread load it may crash then, since
+/// what LLVM has made ready is taken down meanwhile.
+const DEFAULT_TIER: Tier = Tier::Cranelift;
 
 /// What `cuDriverGetVersion` answers when nothing else is asked for: CUDA 13.5, whose PTX is
 /// the newest that `gangway-ptx` reads.
