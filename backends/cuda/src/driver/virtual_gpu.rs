@@ -2,8 +2,8 @@
 
 use super::types::{Address, Code, DeviceNumber, Handle, SUCCESS};
 use gangway_backend::{
-    Access, AccessKind, AccessPlace, Accessed, Accesses, Copies, DevicePtr, FaultReport, FindCode,
-    Follows, HostAccess, HostCopy, HostWatcher, Origin, SourceLocation, TaskEvent,
+    Access, AccessKind, AccessPlace, Accessed, Accesses, Copies, DevicePtr, FaultReport, FindCode, Follows,
+    HostAccess, HostCopy, HostWatcher, Origin, SourceLocation, TaskEvent,
 };
 use gangway_device_code::told_function;
 use gangway_private_table::{KernelFault, NUMBER, Place, ReceivePlace, Source, Table, Text, access, task};
