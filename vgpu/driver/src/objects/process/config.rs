@@ -192,8 +192,8 @@ impl Config {
     }
 }
 
-/// LLVM takes part where it is asked for. A program that ends while `auto` has a thread load it may crash then, since
-/// what LLVM has made ready is taken down meanwhile.
+/// LLVM takes part where it is asked for. A program that ends while `auto` has a thread make code with it may crash:
+/// what LLVM registers on its way is taken down before the handler that waits for the thread is called.
 const DEFAULT_TIER: Tier = Tier::Cranelift;
 
 /// What `cuDriverGetVersion` answers when nothing else is asked for: CUDA 13.5, whose PTX is
