@@ -16,19 +16,23 @@ use crate::objects::signal::Signal;
 /// How long they wait for the end of the callback, and how often it is looked whether there are more then.
 const LONGEST_CALLBACK: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_millis(50);
+/// How often that is until the packet that has failed is said to be done, too: 4 seconds. A thread that goes on as if all
+/// were well may end the program with another status than the callback, which does so at the same time.
+const ROUNDS_FOR_THE_FAILED: u32 = 80;
 
 /// A callback is under way. When it takes long, those who wait for packets are told that they are done: some look for 0, and
-/// for nothing else.
+/// for nothing else. Those behind the one that has failed come first.
 pub(super) struct Patience(Arc<(Mutex<bool>, Condvar)>);
 
 impl Patience {
-    /// The packet with an index has failed; no other thread takes any from the queue.
-    pub fn begin(queue: &Arc<Queue>, index: u64) -> Option<Self> {
+    /// The packet with an index, whose completion signal this is, has failed; no other thread takes any from the queue.
+    pub fn begin(queue: &Arc<Queue>, index: u64, failed: Handle) -> Option<Self> {
         let done = Arc::new((Mutex::new(false), Condvar::new()));
         let (its, queue) = (Arc::clone(&done), Arc::clone(queue));
         let thread = thread::Builder::new().name("gangway-hsa-fail".to_owned());
         let wait = move || {
             let mut next = index;
+            let mut rounds = 0;
             let mut time = LONGEST_CALLBACK;
             let mut done = its.0.lock().unwrap_or_else(PoisonError::into_inner);
             loop {
@@ -40,9 +44,15 @@ impl Patience {
                 while queue.header(next).load(Ordering::Acquire) as u8 != kind::INVALID {
                     let completion = queue.packet(next).completion();
                     queue.retire(next);
-                    set(Handle(completion), 0);
+                    if next != index {
+                        set(Handle(completion), 0);
+                    }
                     next += 1;
                 }
+                if rounds == ROUNDS_FOR_THE_FAILED {
+                    set(failed, 0);
+                }
+                rounds += 1;
                 time = AGAIN;
             }
         };

@@ -166,7 +166,7 @@ impl Queue {
         let told = failure.tell();
         match self.callback {
             Some(callback) => {
-                let _patience = Patience::begin(self, index);
+                let _patience = Patience::begin(self, index, Handle(packet.completion()));
                 callback(failure.status(), Opaque::from_address(self.address()), self.data);
             }
             // As with ROCm: a memory fault that nobody wants to know of ends the process.
