@@ -151,11 +151,17 @@ fn is_watched(address: usize) -> bool {
         || ALL.load(Ordering::Relaxed) != 0
 }
 
+/// Notes that accesses are told. It is written once alone: all threads come here.
 #[inline]
-fn accessed<const SIZE: usize, const WRITES: bool>(address: *const c_void) {
+fn note_told() {
     if !TOLD.load(Ordering::Relaxed) {
         TOLD.store(true, Ordering::Relaxed);
     }
+}
+
+#[inline]
+fn accessed<const SIZE: usize, const WRITES: bool>(address: *const c_void) {
+    note_told();
     if is_watched(address.addr()) {
         look_at(address.addr(), SIZE, WRITES);
     }
@@ -191,9 +197,7 @@ callbacks! {
 
 /// Accesses of a range, line by line.
 fn accessed_range(address: usize, size: usize, writes: bool) {
-    if !TOLD.load(Ordering::Relaxed) {
-        TOLD.store(true, Ordering::Relaxed);
-    }
+    note_told();
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {

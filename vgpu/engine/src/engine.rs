@@ -204,7 +204,7 @@ impl Engine {
     }
 
     /// As [`launch_until`](Engine::launch_until) without the blocks before the one with a number, which somebody else
-    /// runs.
+    /// runs. Only for an engine that does not interpret: its interpreter runs launches whole.
     pub fn launch_from(
         &self,
         launch: &KernelLaunch<'_>,

@@ -28,7 +28,13 @@ impl Groups {
     /// Whether there is one that nobody has taken.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.count
+        self.left() > 0
+    }
+
+    /// How many there are that nobody has taken.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.count.saturating_sub(self.next.load(Ordering::Relaxed))
     }
 
     /// Takes all that are left: they are those from this number on. None if there are none.
@@ -62,6 +68,7 @@ mod tests {
     fn what_is_left_is_taken_once() {
         let groups = Groups::new(3, true);
         assert_eq!((groups.at_once(), groups.take(), groups.is_open()), (1, Some(0), true));
+        assert_eq!(groups.left(), 2);
         assert_eq!(groups.take_rest(), Some(1));
         assert_eq!((groups.take_rest(), groups.take(), groups.is_open()), (None, None, false));
         groups.give_back(1);

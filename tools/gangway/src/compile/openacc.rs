@@ -142,8 +142,7 @@ fn translated(
     let dimensions = request.openacc_dimensions.as_deref().map_or(Ok([None; 3]), dimensions)?;
     let mut found = Vec::new();
     for (source, is_cxx) in &reading.sources {
-        // Of what only code or a link needs libclang would say that nothing uses it.
-        let mut arguments: Vec<OsString> = vec![compiler.into(), "-Qunused-arguments".into()];
+        let mut arguments: Vec<OsString> = vec![compiler.into()];
         let mine = |word: &&OsString| {
             word.to_str().is_some_and(|word| {
                 matches!(word, "-fopenacc" | "-fopenacc-notes")

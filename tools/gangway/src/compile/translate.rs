@@ -74,7 +74,8 @@ pub(super) struct Reading {
 
 impl Reading {
     pub fn of(language: Language, words: &[OsString]) -> Self {
-        let mut reading = Self::default();
+        // Of what only code or a link needs libclang would say that nothing uses it.
+        let mut reading = Self { arguments: vec!["-Qunused-arguments".into()], ..Self::default() };
         let mut chosen: Option<OsString> = None;
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -182,8 +183,7 @@ pub fn translated(
         }
         // libclang shows nothing of a construct's block if it knows OpenMP.
         let macro_of_openmp = format!("-D_OPENMP={}", value_of_openmp(&reading.arguments));
-        // Of what only code or a link needs libclang would say that nothing uses it.
-        let mut arguments = vec![compiler.into(), "-Qunused-arguments".into(), macro_of_openmp.into()];
+        let mut arguments = vec![compiler.into(), macro_of_openmp.into()];
         let openmp = |word: &&OsString| {
             let word = word.as_encoded_bytes();
             word.starts_with(b"-fopenmp") && !word.starts_with(OPENMP_VERSION.as_bytes())

@@ -17,7 +17,7 @@ use gangway_simt::{Base, End, Kind, Operation, Operator, Place, Source, Space, l
 
 use super::dominance::{dominates, dominators, post_dominators};
 use super::liveness::{Liveness, Set};
-use super::loops::{Innermost, innermost};
+use super::loops::{Innermost, body, innermost};
 use super::shape::{Shape, Shapes};
 
 /// Blocks and operations of a region. More would take a second to make code of.
@@ -85,7 +85,7 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
     let alone: Vec<bool> = (0..blocks.len() as u32).map(|block| looked.runs_alone(block)).collect();
     let by_ends = looked.by_ends();
     let repeats = loops(blocks);
-    let together = looked.goes_round_together(&before, &above);
+    let together = looked.goes_round_together(&by_ends, &before, &above);
     let mut regions: Vec<Region> = Vec::new();
     let mut taken = vec![false; blocks.len()];
     let mut steps = 0;
@@ -100,10 +100,8 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
             }
             let Some(found) = looked.between(head, to, &alone, &before, &mut steps) else { break };
             if let Some(found) = found.filter(|found| found.iter().all(|&block| !taken[block as usize])) {
-                if together
-                    .iter()
-                    .any(|loops| [loops.0, loops.1].iter().all(|block| found.binary_search(block).is_ok()))
-                {
+                let has = |block: &u32| found.binary_search(block).is_ok();
+                if together.iter().any(|(head, latch)| has(head) && has(latch)) {
                     break;
                 }
                 largest = Some((to, found));
@@ -211,23 +209,18 @@ impl Looked<'_> {
     /// The loops with others in them that lanes go round together in, by what is the same for all or has a shape, such
     /// as the number of a thread's iteration: where each begins and goes back. A lane that did all its iterations before
     /// the next one would leave out what other lanes have beside it in memory each time.
-    fn goes_round_together(&self, before: &[Vec<u32>], above: &[Option<u32>]) -> Vec<(u32, u32)> {
+    fn goes_round_together(
+        &self,
+        by_ends: &[bool],
+        before: &[Vec<u32>],
+        above: &[Option<u32>],
+    ) -> Vec<(u32, u32)> {
         let blocks = &self.code.blocks;
-        let by_ends = self.by_ends();
         let mut found = Vec::new();
         for latch in 0..blocks.len() as u32 {
             let heads = blocks[latch as usize].end.successors().into_iter();
             for head in heads.filter(|&to| to <= latch && dominates(above, to, latch)) {
-                let mut body = Set::new(blocks.len());
-                body.insert(head);
-                let mut waiting = vec![latch];
-                while let Some(block) = waiting.pop() {
-                    crate::work::count(1);
-                    if !body.contains(block) {
-                        body.insert(block);
-                        waiting.extend(&before[block as usize]);
-                    }
-                }
+                let body = body(head, latch, before);
                 let end = |block: u32| &blocks[block as usize].end;
                 let repeats = |from: u32| end(from).leads(|to| to <= from && to != head && body.contains(to));
                 let together = |from: u32| match *end(from) {

@@ -3,6 +3,7 @@
 use gangway_simt::Block;
 
 use super::dominance::dominates;
+use super::liveness::Set;
 
 /// A loop of a region that has none in it, by one way back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,21 @@ pub(crate) struct Innermost {
     pub blocks: Vec<u32>,
     /// Those that run each time the loop goes round.
     pub always: Vec<u32>,
+}
+
+/// The blocks of the loop that begins with a block and goes back to it from another one.
+pub(super) fn body(head: u32, latch: u32, before: &[Vec<u32>]) -> Set {
+    let mut body = Set::new(before.len());
+    body.insert(head);
+    let mut waiting = vec![latch];
+    while let Some(block) = waiting.pop() {
+        crate::work::count(1);
+        if !body.contains(block) {
+            body.insert(block);
+            waiting.extend(&before[block as usize]);
+        }
+    }
+    body
 }
 
 /// The loops of a region that have none in them. A head with several ways back is the head of several loops, of which
@@ -31,21 +47,7 @@ pub(super) fn innermost(
             if head > latch || !inside(head) || !dominates(above, head, latch) {
                 continue;
             }
-            let mut body = vec![latch];
-            let mut waiting = vec![latch];
-            while let Some(block) = waiting.pop() {
-                crate::work::count(1);
-                if block == head {
-                    continue;
-                }
-                for &from in &before[block as usize] {
-                    if !body.contains(&from) {
-                        body.push(from);
-                        waiting.push(from);
-                    }
-                }
-            }
-            body.sort_unstable();
+            let body: Vec<u32> = body(head, latch, before).iter().collect();
             // What comes from outside of the region comes to no block of a loop of its own.
             let closed = body.iter().all(|&block| inside(block) && dominates(above, head, block));
             let repeats = |&block: &u32| {

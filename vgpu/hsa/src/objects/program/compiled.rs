@@ -10,6 +10,7 @@ use gangway_gcn_lifter::Shape;
 /// A kernel in the engine.
 #[derive(Debug)]
 pub struct Code {
+    pub name: Arc<str>,
     pub program: Arc<Program>,
     pub kernel: KernelId,
     pub descriptor: Descriptor,

@@ -26,6 +26,14 @@ pub struct Wanted<M> {
 }
 
 impl<M: Memory> Wanted<M> {
+    /// What has come out, if that is known.
+    pub fn known(&self) -> Option<Outcome> {
+        match self.kernel.compiled.shapes().get(&self.shape) {
+            Some(State::Done(outcome)) => Some(outcome.clone()),
+            Some(State::UnderWay(_)) | None => None,
+        }
+    }
+
     /// The code, which is made now if it is not there; `note` hears the first time why there is none.
     pub fn code(&self, note: impl FnOnce(&str)) -> Outcome {
         let compiled = &self.kernel.compiled;
@@ -110,10 +118,15 @@ impl<M: Memory> Drop for Ending<'_, M> {
     }
 }
 
-/// Tells listeners, each on a thread of its own: they run kernels.
+/// Tells listeners, each on a thread of its own where they run kernels then. That there is no code they hear at once,
+/// also where there are no more threads.
 fn tell(listeners: Vec<Listener>, outcome: &Outcome) {
     for listener in listeners {
         let outcome = outcome.clone();
+        if outcome.is_err() {
+            listener(outcome);
+            continue;
+        }
         let told = thread::Builder::new().name("gangway-hsa-rest".to_owned());
         // Without a thread the kernel is interpreted to its end.
         let _ = told.spawn(move || listener(outcome));
@@ -150,15 +163,16 @@ fn compile<M: Memory>(wanted: &Wanted<M>) -> Result<Code, String> {
     let module = gangway_ptx::parse(&text).map_err(|errors| format!("its PTX is wrong: {errors}"))?;
     drop(text);
     let program = agent.engine().load(module).map_err(|error| format!("its PTX is not loaded: {error:?}"))?;
-    let kernel = program.kernel("kernel").ok_or("its PTX has no kernel")?;
+    let id = program.kernel("kernel").ok_or("its PTX has no kernel")?;
     agent.engine().make_ready(&KernelLaunch {
         program: &program,
-        kernel,
+        kernel: id,
         grid: [1; 3],
         block: shape.block(),
         shared: 0,
         parameters: &[],
         cooperative: false,
     });
-    Ok(Code { program, kernel, descriptor, base, nowhere, private })
+    let name = Arc::clone(&kernel.name);
+    Ok(Code { name, program, kernel: id, descriptor, base, nowhere, private })
 }

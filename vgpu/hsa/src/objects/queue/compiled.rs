@@ -14,7 +14,7 @@ use super::workers::Job;
 use crate::objects::agent::Agent;
 use crate::objects::process::report::report;
 use crate::objects::process::trace;
-use crate::objects::program::compiled::Code;
+use crate::objects::program::compiled::{Code, Outcome};
 use crate::objects::program::kernel::Kernel;
 use crate::objects::program::wanted::Wanted;
 
@@ -38,10 +38,21 @@ impl Launch<'_> {
     /// Compiled code runs it as soon as there is some: work-groups before that are interpreted.
     pub fn begin(&self) -> Result {
         let Some(wanted) = self.wanted() else { return self.interpret() };
+        match wanted.known() {
+            Some(outcome) => self.run_if(outcome),
+            None => self.run_meanwhile(&wanted),
+        }
+    }
+
+    fn run_if(&self, outcome: Outcome) -> Result {
+        outcome.ok().and_then(|code| self.run(&code)).unwrap_or_else(|| self.interpret())
+    }
+
+    fn run_meanwhile(&self, wanted: &Wanted<Device>) -> Result {
         let job = Job::new(self.queue, self.agent, self.space, self.dispatch, true);
         let listener = {
             let job = Arc::clone(&job);
-            move |outcome: std::result::Result<Arc<Code>, Arc<str>>| {
+            move |outcome: Outcome| {
                 job.hand_over(outcome.ok().map(|code| {
                     let job = Arc::clone(&job);
                     move |first| run(job.agent, job.space, &job.dispatch, &job.queue, &code, first)
@@ -49,8 +60,7 @@ impl Launch<'_> {
             }
         };
         match wanted.begin(note(self.kernel), listener) {
-            Some(Ok(code)) => self.run(&code).unwrap_or_else(|| self.interpret()),
-            Some(Err(_)) => self.interpret(),
+            Some(outcome) => self.run_if(outcome),
             None => {
                 job.wait();
                 job.run()
@@ -133,7 +143,7 @@ fn run(
         // The engine's compiler refuses it.
         Err(found) if found.reason == Reason::NotSupported => {
             if trace::tells() {
-                report!("a kernel is interpreted: {}", found.facts.what);
+                report!("kernel {} is interpreted: {}", code.name, found.facts.what);
             }
             None
         }

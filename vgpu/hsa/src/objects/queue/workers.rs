@@ -104,10 +104,12 @@ impl Job {
 
     /// Runs the kernel to its end.
     pub fn run(self: &Arc<Self>) -> Result<(), Box<Fault>> {
-        let helpers = self.agent.config().workers - 1;
+        let workers = u64::from(self.agent.config().workers);
         loop {
-            if helpers > 0 && self.groups.is_open() {
-                self.offer(helpers);
+            // This thread takes one itself.
+            let helpers = self.groups.left().min(workers).saturating_sub(1);
+            if helpers > 0 {
+                self.offer(helpers as u32);
             }
             self.work(self.dispatch.scratch);
             if helpers > 0 {
