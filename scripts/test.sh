@@ -27,8 +27,11 @@ summary=() failures=()
 failing() {
   awk '
     /^test .*FAILED/ && !/^test result/ { print; found = 1 }
-    follows { print; follows = 0 }
-    /panicked at|^found: |ERROR: |SUMMARY: / && ++reasons <= 4 { print; follows = /panicked at/ }
+    follows { print; --follows }
+    /panicked at|^found: |^signal [0-9]+, code |ERROR: |SUMMARY: / && ++reasons <= 4 {
+      print
+      follows = /panicked at/ ? 1 : /^signal/ ? 12 : 0
+    }
     # The report of libgomp'"'"'s tests.
     /^(Failed|Passed unexpectedly.*) \([0-9]+\):$/ { listed = 1; next }
     listed && /^  / { print; found = 1; next }

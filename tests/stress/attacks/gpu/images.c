@@ -4,12 +4,13 @@
 // region runs, on the device or on the host. No child crashes, panics, or does not end.
 //
 // An image is code of the program. So a region of damaged text may compute what it wants, and go on for ever. How
-// `crash` and `circle` tell this from faults of the runtime and of the driver stands there.
+// `circle` tells this from faults of the runtime and of the driver stands there. A child that crashes says where.
 // environment: GANGWAY_VGPU_MEMORY=256MiB
 #define _GNU_SOURCE
 #include "stress.h"
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <omp.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -285,10 +286,22 @@ static void circle(int number, siginfo_t *info, void *context) {
     if (atomic_fetch_add(&samples, 1) > 300) _exit(STUCK);
 }
 
+// Says where a child has crashed, in what is shown of it, and lets it crash.
+static void crash(int number, siginfo_t *info, void *context) {
+    (void)context;
+    void *frames[40];
+    dprintf(2, "signal %d, code %d, at %p:\n", number, info->si_code, info->si_addr);
+    backtrace_symbols_fd(frames, backtrace(frames, 40), 2);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 static void child(Random *random, Damaged *damaged) __attribute__((noreturn));
 static void child(Random *random, Damaged *damaged) {
     struct sigaction handler = {.sa_sigaction = circle, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigaction(SIGPROF, &handler, NULL);
+    struct sigaction crashing = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    for (int i = 0; i < 4; i++) sigaction((int[]){SIGSEGV, SIGBUS, SIGILL, SIGFPE}[i], &crashing, NULL);
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = 10, .it_interval.tv_usec = 10000}, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     forget_dead_namesake();
@@ -305,7 +318,7 @@ static void child(Random *random, Damaged *damaged) {
 static void show(const char *path) {
     char line[400];
     FILE *file = fopen(path, "r");
-    for (int lines = 0; file != NULL && lines < 20 && fgets(line, sizeof line, file) != NULL; lines++) fputs(line, stderr);
+    for (int lines = 0; file != NULL && lines < 60 && fgets(line, sizeof line, file) != NULL; lines++) fputs(line, stderr);
     if (file != NULL) fclose(file);
 }
 
@@ -353,10 +366,10 @@ static void attack(uint64_t number, Counts *counts, volatile Damaged *damaged) {
         if ((status == 1 || signal_number == SIGABRT) && !says(path, "gangway: error")) wrong = "no message says why it ends";
         if (says(path, "panicked")) wrong = "it panics";
         if (wrong != NULL) {
-            fprintf(stderr, "state %#llx, status %d, signal %d, text %s, table %s\n", (unsigned long long)state, status, signal_number,
-                    damaged->text ? "damaged" : "whole", damaged->table ? "damaged" : "whole");
+            fprintf(stderr, "text %s, table %s\n", damaged->text ? "damaged" : "whole", damaged->table ? "damaged" : "whole");
             show(path);
-            fail("child %ld: %s", atomic_load(&stress_calls), wrong);
+            fail("child %ld of state %#llx: %s (status %d, signal %d)", atomic_load(&stress_calls), (unsigned long long)state, wrong,
+                 status, signal_number);
         }
         atomic_fetch_add(&stress_calls, 1);
     }
