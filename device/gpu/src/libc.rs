@@ -1,4 +1,4 @@
-//! The C library's functions that device code calls.
+//! The C library's functions that device code calls, and those of C++ that stand in tables of virtual functions.
 
 use crate::target;
 use core::ffi::{c_char, c_void};
@@ -85,6 +85,25 @@ pub unsafe extern "C" fn strlen(text: *const c_char) -> usize {
         length += 1;
     }
     length
+}
+
+/// Whether there is one thread alone (glibc's `sys/single_threaded.h`): `std::shared_ptr` of libstdc++ asks.
+#[cfg_attr(gpu, unsafe(no_mangle))]
+#[allow(non_upper_case_globals)]
+pub static __libc_single_threaded: u8 = 0;
+
+/// What stands for a virtual function without a body (Itanium C++ ABI, 3.2.6). For NVIDIA's GPUs clang puts null.
+#[cfg(target_arch = "amdgpu")]
+#[unsafe(no_mangle)]
+pub extern "C" fn __cxa_pure_virtual() -> ! {
+    target::trap()
+}
+
+/// What stands for a virtual function that is deleted, as above.
+#[cfg(target_arch = "amdgpu")]
+#[unsafe(no_mangle)]
+pub extern "C" fn __cxa_deleted_virtual() -> ! {
+    target::trap()
 }
 
 #[cfg(test)]

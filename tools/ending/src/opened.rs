@@ -23,15 +23,31 @@ const NOTE: [&str; 2] = [
 static OPENED: AtomicBool = AtomicBool::new(false);
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// The process that is to tell.
-fn program() -> Option<u32> {
+/// With which values of which variables a program asks for no GPU (OpenMP 6.0, 4.11; OpenACC 3.3, 4.1).
+const NO_GPU: [(&CStr, &[&str]); 2] =
+    [(c"OMP_TARGET_OFFLOAD", &["disabled"]), (c"ACC_DEVICE_TYPE", &["host"])];
+
+/// The value of a variable of the environment.
+fn variable(name: &CStr) -> Option<&str> {
     // SAFETY: a name with its terminator. The value stays as long as nobody changes the
     // environment, and is read at once.
     let value = unsafe {
-        let value = libc::getenv(VARIABLE.as_ptr());
+        let value = libc::getenv(name.as_ptr());
         if value.is_null() { None } else { Some(CStr::from_ptr(value)) }
     };
-    value?.to_str().ok()?.parse().ok()
+    value?.to_str().ok()
+}
+
+/// The process that is to tell.
+fn program() -> Option<u32> {
+    variable(VARIABLE)?.parse().ok()
+}
+
+/// Whether the environment says that no GPU is wanted.
+fn wants_none() -> bool {
+    let is_one =
+        |value: &str, values: &[&str]| values.iter().any(|one| value.trim().eq_ignore_ascii_case(one));
+    NO_GPU.iter().any(|(name, values)| variable(name).is_some_and(|value| is_one(value, values)))
 }
 
 /// The path of a process's file, with its terminator.
@@ -74,7 +90,7 @@ pub fn tell() {
     }
     // SAFETY: a path with its terminator.
     let elsewhere = unsafe { libc::unlink(Mark::of(id).as_ptr()) } == 0;
-    if elsewhere || OPENED.load(Ordering::Acquire) {
+    if elsewhere || OPENED.load(Ordering::Acquire) || wants_none() {
         return;
     }
     unsafe extern "C" {

@@ -77,10 +77,15 @@ impl Program {
 
     /// Runs it, on the virtual GPU or not, as the shell that becomes it.
     fn run(&self, arguments: &[&str], virtual_gpu: bool) -> Ran {
+        self.run_with("", arguments, virtual_gpu)
+    }
+
+    /// The same with more in the environment.
+    fn run_with(&self, environment: &str, arguments: &[&str], virtual_gpu: bool) -> Ran {
         let library: PathBuf = std::env::current_exe().unwrap().with_file_name("libgangway_ending.so");
         assert!(library.exists(), "{}", library.display());
         let set = if virtual_gpu { "GANGWAY_VGPU_PROGRAM=$$" } else { "" };
-        let script = format!("{set} LD_PRELOAD={} exec ./program \"$@\"", library.display());
+        let script = format!("{environment} {set} LD_PRELOAD={} exec ./program \"$@\"", library.display());
         let mut command = Command::new("sh");
         command.args(["-c", &script, "sh"]).args(arguments).current_dir(&*self.0);
         command.env_remove("GANGWAY_VGPU_PROGRAM").run()
@@ -112,6 +117,17 @@ fn a_program_that_never_opens_the_driver_says_so() {
         for who in ["here", "child"] {
             assert_eq!(program.run(&[end, who], true).stderr, "", "{end} {who}");
         }
+    }
+}
+
+#[test]
+fn a_program_that_is_to_use_no_gpu_says_nothing() {
+    let program = Program::new();
+    for none in ["OMP_TARGET_OFFLOAD=DISABLED", "OMP_TARGET_OFFLOAD=disabled", "ACC_DEVICE_TYPE=host"] {
+        assert_eq!(program.run_with(none, &["return"], true).stderr, "", "{none}");
+    }
+    for one in ["OMP_TARGET_OFFLOAD=MANDATORY", "ACC_DEVICE_TYPE=nvidia"] {
+        program.run_with(one, &["return"], true).told(&["never opened a GPU's driver"]);
     }
 }
 
