@@ -42,13 +42,14 @@ fi
 nvidia=$("$venv/bin/python" -c 'import nvidia; print(nvidia.__path__[0])')
 
 if [ -z "$library" ]; then
-  cargo build --release -p gangway-driver
+  cargo build --release -p gangway-driver -p gangway-llvm
   library=$out/library
   mkdir -p "$library"
   # Replaced, not overwritten: a program may have the old one loaded.
   cp target/release/libgangway_driver.so "$library/libcuda.so.1.new"
   mv "$library/libcuda.so.1.new" "$library/libcuda.so.1"
   ln -sf libcuda.so.1 "$library/libcuda.so"
+  install target/release/gangway-llvm "$library"
 fi
 export LD_LIBRARY_PATH=$library:$nvidia/cuda_nvrtc/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 

@@ -41,7 +41,7 @@ dpkg --install "$packages/gangway_${version}_amd64.deb" "$packages/gangway-dbgsy
   >"$root/dpkg.log" 2>&1 || { cat "$root/dpkg.log"; fail "dpkg --install"; }
 use deb "$root/deb/usr/bin/gangway"
 command -v man >/dev/null && man -l "$root/deb/usr/share/man/man1/gangway.1.gz" >/dev/null
-find "$root/deb/usr" -type f \( -path '*/bin/gangway' -o -name '*.so*' \) | while read -r file; do
+find "$root/deb/usr" -type f \( -path '*/bin/gangway' -o -name gangway-llvm -o -name '*.so*' \) | while read -r file; do
   readelf -S "$file" | grep -q '\.debug_info' && fail "$file is not stripped"
   id=$(readelf -n "$file" | sed -n 's/^ *Build ID: //p')
   [ -f "$root/deb/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ] || fail "$file has no symbols"

@@ -21,7 +21,7 @@ mkdir -p "$out"
 rm -f "$out"/*.deb "$out"/*.tar.xz "$out"/*.whl
 
 # The programs and libraries of a tree.
-machine_code() { find "$1" -type f \( -path '*/bin/gangway' -o -name '*.so*' \) | sort; }
+machine_code() { find "$1" -type f \( -path '*/bin/gangway' -o -name gangway-llvm -o -name '*.so*' \) | sort; }
 
 same_times() { find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +; }
 
@@ -114,7 +114,7 @@ wheel() {
 vgpu=$work/gangway-vgpu/gangway_vgpu
 mkdir -p "$vgpu/driver"
 cp packaging/python/gangway_vgpu/*.py "$vgpu"
-cp "$plain/lib/gangway/vgpu/libcuda.so.1" "$vgpu/driver"
+cp "$plain/lib/gangway/vgpu/libcuda.so.1" "$plain/lib/gangway/gangway-llvm" "$vgpu/driver"
 wheel gangway-vgpu packaging/python/README-vgpu.md 'A virtual GPU: runs CUDA programs on the CPU'
 
 # other_name LIBRARY FILE NAME: FILE becomes a library called NAME without anything in it, which has the loader take

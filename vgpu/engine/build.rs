@@ -7,7 +7,7 @@ use std::path::Path;
 use std::{env, fs, io};
 
 /// What instructions are, what they compute, and how code is made of that.
-const FOLDERS: [&str; 3] = ["src", "../simt/src", "../ptx/src"];
+const FOLDERS: [&str; 4] = ["src", "../llvm/src", "../simt/src", "../ptx/src"];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=../../Cargo.lock");

@@ -128,7 +128,7 @@ fn build_and_lay_out(
     stage: &Path,
     environment: &[(&str, &str)],
 ) -> Result<()> {
-    let packages = [&LIBRARIES[..], &["-p", "gangway"]].concat();
+    let packages = [&LIBRARIES[..], &["-p", "gangway", "-p", "gangway-llvm"]].concat();
     let directory = target.display().to_string();
     let arguments = ["build", "--profile", profile, "--target-dir", &directory];
     cargo(root, &[&arguments, &packages[..]].concat(), environment)?;
@@ -147,6 +147,8 @@ fn build_and_lay_out(
         tree::copy(&root.join(header), &stage.join("include/gangway/openacc").join(name))?;
     }
     libraries(root, &target, stage, environment)?;
+    // The virtual GPUs' libraries look for it in the folder above theirs.
+    tree::copy(&target.join("gangway-llvm"), &stage.join("lib/gangway/gangway-llvm"))?;
     gpu::stage(root, &stage.join("lib/gangway"))?;
     compilers::lay_out(root, stage)?;
     packages::lay_out(root, stage)?;

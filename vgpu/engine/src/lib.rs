@@ -74,7 +74,7 @@ pub use functions::CodeCache;
 pub use gangway_races::{HostAccess, Origin, Past, Transfer};
 pub use generator::Tier;
 pub use launch::KernelLaunch;
-pub use llvm::{Noted, lanewise, llvm_version};
+pub use llvm::{Noted, has_llvm, lanewise, llvm_version};
 pub use load::{Kernel, LoadError, Parameter};
 pub use program::{Global, KernelId, Program};
 pub use run::{AccessKind, Accessed, CLOCK_KHZ, Listener, Listeners, catch_signals, when_warps_wait};

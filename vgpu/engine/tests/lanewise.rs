@@ -4,8 +4,8 @@
 #[path = "bench/mod.rs"]
 mod bench;
 
-use bench::{Bench, WORDS, options};
-use gangway_engine::{Execution, Options, Tier, lanewise, llvm_version};
+use bench::{Bench, WORDS, has_llvm, options};
+use gangway_engine::{Execution, Options, Tier, lanewise};
 
 /// A kernel whose thread `%r1` has `%rd1`, the buffer, and `%rd2`, its own word of that.
 fn kernel(name: &str, registers: &str, body: &str) -> String {
@@ -15,15 +15,6 @@ fn kernel(name: &str, registers: &str, body: &str) -> String {
   mov.u32 %r2, %ntid.x;\n  mov.u32 %r3, %tid.x;\n  mad.lo.u32 %r1, %r1, %r2, %r3;\n  mul.wide.u32 %rd2, %r1, 4;
   add.u64 %rd2, %rd1, %rd2;\n{body}\n  ret;\n}}\n// {name}\n"
     )
-}
-
-/// Whether there is LLVM; a test that needs it says so where there is none.
-fn has_llvm() -> bool {
-    let there = llvm_version();
-    if let Err(why) = there {
-        eprintln!("skipped: {why}");
-    }
-    there.is_ok()
 }
 
 /// Runs a kernel by the interpreter, by Cranelift's code and by LLVM's; how many regions there are of the last.

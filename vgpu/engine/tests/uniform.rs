@@ -4,8 +4,8 @@
 #[path = "bench/mod.rs"]
 mod bench;
 
-use bench::{Bench, WORDS, options};
-use gangway_engine::{Execution, Options, Tier, lanewise, llvm_version};
+use bench::{Bench, WORDS, has_llvm, options};
+use gangway_engine::{Execution, Options, Tier, lanewise};
 
 /// Bytes of the buffer that a block has for itself, behind what all read.
 const OWN: usize = 4 * WORDS / 4;
@@ -18,14 +18,6 @@ fn kernel(name: &str, body: &str) -> String {
   mov.u32 %r1, %ctaid.x;\n  add.u32 %r2, %r1, 1;\n  mul.wide.u32 %rd2, %r2, {OWN};\n  add.u64 %rd2, %rd1, %rd2;
 {body}\n  ret;\n}}\n// {name}\n"
     )
-}
-
-fn has_llvm() -> bool {
-    let there = llvm_version();
-    if let Err(why) = there {
-        eprintln!("skipped: {why}");
-    }
-    there.is_ok()
 }
 
 fn regions_since(before: usize) -> usize {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::llvm::worker::{processor_time, spent_by_llvm};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Processor time of the process from when work is asked for until it is done. A program that has ended by then needs
 /// no better code, nor does one that computes nothing. Elapsed time would say little on a machine that is busy.
@@ -13,9 +13,8 @@ const DELAY: Duration = Duration::from_millis(100);
 const PAUSE: u32 = 2;
 /// How long the thread sleeps before it looks again, at least, and at most where nothing is computed.
 const SLEEP: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(500)];
-/// How much nicer the thread is than the process: less than half of a worker's share where all processors are
-/// busy. The lowest priority of all got none of them for minutes there, and what waits at the process's end for
-/// LLVM waited so long.
+/// How much nicer the thread is than the process, and with it LLVM's process, which it starts: less than half of a
+/// worker's share where all processors are busy. The lowest priority of all got none of them for minutes there.
 const NICER: i32 = 4;
 
 /// Some work, and how much the process has computed when it is to be done.
@@ -54,14 +53,19 @@ impl Queue {
     }
 }
 
-/// The processor time of the process so far.
-fn spent() -> Duration {
-    processor_time(libc::CLOCK_PROCESS_CPUTIME_ID)
+/// A processor time, by the clock that counts it.
+fn processor_time(clock: ClockId) -> Duration {
+    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
 }
 
-/// The processor time of this thread and of those that LLVM has run in for it.
+/// The processor time of the process so far. What LLVM takes, in a process of its own, is no part of it.
+fn spent() -> Duration {
+    processor_time(ClockId::ProcessCPUTime)
+}
+
+/// The processor time of this thread and of LLVM for it.
 fn own() -> Duration {
-    processor_time(libc::CLOCK_THREAD_CPUTIME_ID) + spent_by_llvm()
+    processor_time(ClockId::ThreadCPUTime) + gangway_llvm::spent()
 }
 
 /// Has some work done in a while, one after the other. Nothing is said where there is no thread for it.

@@ -243,7 +243,7 @@ impl Functions {
             let Some(functions) = own.upgrade() else { return };
             if let Err(why) = llvm::llvm_version() {
                 let name = &functions.source.module.functions[function as usize].name;
-                return llvm::note(name, Err(why.to_owned()));
+                return llvm::note(name, Err(why));
             }
             let _ = functions.resolve(shape, function, Flavour::Lanewise);
         });

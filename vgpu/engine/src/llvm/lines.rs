@@ -76,7 +76,7 @@ pub(super) fn positions(table: &[u8]) -> Result<Vec<(u32, u32)>, String> {
     let mut reader = Reader(program.iter());
     let (mut address, mut line, mut positions) = (0u64, 1i64, Vec::<(u32, u32)>::new());
     let mut row = |address: u64, line: i64| {
-        let Ok(operation) = u32::try_from(line - 1) else { return };
+        let Ok(operation) = u32::try_from(line.wrapping_sub(1)) else { return };
         // The last one that is said of a place is the one that counts.
         if positions.last().is_some_and(|&(last, _)| u64::from(last) == address) {
             positions.pop();
@@ -94,10 +94,14 @@ pub(super) fn positions(table: &[u8]) -> Result<Vec<(u32, u32)>, String> {
                 }
             }
             COPY => row(address, line),
-            ADVANCE_ADDRESS => address += least * reader.unsigned()?,
-            ADVANCE_LINE => line += reader.signed()?,
-            CONSTANT_ADDRESS => address += least * ((255 - i64::from(first)) / range) as u64,
-            FIXED_ADDRESS => address += reader.number(2)?,
+            ADVANCE_ADDRESS => {
+                address = address.wrapping_add(least.wrapping_mul(reader.unsigned()?));
+            }
+            ADVANCE_LINE => line = line.wrapping_add(reader.signed()?),
+            CONSTANT_ADDRESS => {
+                address = address.wrapping_add(least * ((255 - i64::from(first)) / range) as u64);
+            }
+            FIXED_ADDRESS => address = address.wrapping_add(reader.number(2)?),
             other if other < first => {
                 for _ in 0..counts[other as usize - 1] {
                     reader.unsigned()?;
@@ -105,8 +109,8 @@ pub(super) fn positions(table: &[u8]) -> Result<Vec<(u32, u32)>, String> {
             }
             special => {
                 let adjusted = i64::from(special - first);
-                address += least * (adjusted / range) as u64;
-                line += base + adjusted % range;
+                address = address.wrapping_add(least * (adjusted / range) as u64);
+                line = line.wrapping_add(base + adjusted % range);
                 row(address, line);
             }
         }

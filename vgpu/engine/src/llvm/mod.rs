@@ -6,16 +6,14 @@
 //! would have it: control is control, and no register has 32 values. All of a function's regions are one piece of
 //! code, which Cranelift's converged code calls where all lanes enter one.
 //!
-//! `library` finds LLVM, `machine` runs it, in the threads of `worker`; `object` and `lines` read what it makes.
+//! LLVM runs in a process of its own (`gangway-llvm`); `object` and `lines` read what it makes.
 //! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with
 //! `operations`, `numbers`, `memory` and `sequence`, as the `text` of LLVM's IR.
 
 mod callee;
 mod counted;
 mod lane;
-mod library;
 mod lines;
-mod machine;
 mod memory;
 mod numbers;
 mod object;
@@ -24,11 +22,11 @@ mod region;
 mod sequence;
 mod text;
 mod uniform;
-pub(crate) mod worker;
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 
+use gangway_llvm::Target;
 use rustc_hash::FxHashMap;
 
 use self::lane::Reads;
@@ -44,9 +42,15 @@ use crate::lower::Features;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Llvm;
 
-/// The version of LLVM that there is, or why there is none. It looks for the library.
-pub fn llvm_version() -> Result<&'static str, &'static str> {
-    Ok(&library::llvm()?.version)
+/// The version of LLVM that there is, or why there is none. It starts LLVM's process.
+pub fn llvm_version() -> Result<String, String> {
+    Ok(gangway_llvm::target()?.version.clone())
+}
+
+/// Whether LLVM seems to be installed. Nothing is loaded or started.
+#[must_use]
+pub fn has_llvm() -> bool {
+    gangway_llvm::is_installed()
 }
 
 /// What has come of a function whose lanes may run regions by themselves.
@@ -82,10 +86,9 @@ const LOCATIONS: u32 = 16;
 
 impl Generator for Llvm {
     fn processor(&self) -> Result<String, Refused> {
-        let refused = |why: &str| Refused(format!("LLVM: {why}"));
-        let llvm = library::llvm().map_err(refused)?;
-        let machine::Processor { name, features } = machine::processor().map_err(refused)?;
-        Ok(format!("LLVM {}\n{}\n{}", llvm.version, name.to_string_lossy(), features.to_string_lossy()))
+        let target = gangway_llvm::target().map_err(|why| Refused(format!("LLVM: {why}")))?;
+        let Target { version, processor, features } = &*target;
+        Ok(format!("LLVM {version}\n{processor}\n{features}"))
     }
 
     fn features(&self) -> Result<Features, Refused> {
@@ -117,20 +120,13 @@ fn regions(
     }
     unit.regions()?;
     let ir = passes.run(Pass::Emit, || module(unit));
-    let (given, shown) = (ir.clone(), texts.is_some());
-    let work = move || {
-        let mut optimised = String::new();
-        let object = machine::compile(&given, shown.then_some(&mut optimised))?;
-        Ok((object::link(&object)?, optimised))
-    };
-    let made = passes.run(Pass::Machine, || worker::run(work));
+    let made = passes.run(Pass::Machine, || gangway_llvm::compile(&ir, texts.is_some()));
     if let Some(texts) = texts {
         texts.push(("ll", ir));
-        if let Ok((_, optimised)) = &made {
-            texts.push(("optimised.ll", optimised.clone()));
-        }
+        let optimised = made.as_ref().ok().and_then(|made| made.optimised.clone());
+        texts.extend(optimised.map(|optimised| ("optimised.ll", optimised)));
     }
-    Ok(made?.0)
+    object::link(&made?.object)
 }
 
 /// A module with the regions of a function. Its first function, which is the code's entry, takes a region's number.

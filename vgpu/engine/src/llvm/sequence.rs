@@ -392,8 +392,8 @@ mod tests {
 
     use gangway_simt::{Definition, Operands, evaluate};
 
-    use super::super::library::llvm;
-    use super::super::{machine, object};
+    use super::super::object::link;
+    use super::super::object::tests::{object, place};
     use super::*;
 
     /// An operation and what it takes.
@@ -509,14 +509,10 @@ mod tests {
 
     #[test]
     fn operations_compute_what_the_reference_does() {
-        if let Err(why) = llvm() {
-            return eprintln!("skipped: {why}");
-        }
-        let features = machine::processor().expect("a processor").features.to_string_lossy().into_owned();
-        let fma = features.contains("+fma,");
+        let fma = gangway_llvm::target().is_ok_and(|target| target.features.contains("+fma,"));
         let cases: Vec<Case> = cases().into_iter().filter(|(op, _)| *op != Op::Fma || fma).collect();
-        let object = machine::compile(&module(&cases), None).expect("an object file");
-        let start = machine::tests::place(&object::link(&object).expect("code"));
+        let Some(object) = object(&module(&cases)) else { return };
+        let start = place(&link(&object).expect("code"));
         // SAFETY: that is what the module says.
         let entry: unsafe extern "C" fn(u64, *const u64, *mut u64) = unsafe { std::mem::transmute(start) };
         for (number, case) in cases.iter().enumerate() {

@@ -17,7 +17,6 @@ use corosensei::trap::CoroutineTrapHandler;
 use super::fiber::End;
 use super::host_access;
 use crate::guard;
-use crate::llvm::worker;
 
 /// The signals that compiled code can raise.
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
@@ -137,7 +136,6 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
             }
             return;
         }
-        worker::stop_if_worker();
         pass_on(signal, info, context);
     }
 }
@@ -240,19 +238,6 @@ mod tests {
             assert_eq!(libc::mprotect(start.add(PAGE), PAGE, libc::PROT_NONE), 0);
             start.cast()
         }
-    }
-
-    /// A signal that LLVM raises in its thread ends nothing else.
-    #[test]
-    fn a_signal_of_llvms_is_a_refusal() {
-        catch_signals();
-        let start = half_mapped();
-        let beyond = start as usize + PAGE;
-        // SAFETY: the read is of what is not there, which is what is tested.
-        let fails = move || Ok(unsafe { std::ptr::with_exposed_provenance::<u8>(beyond).read_volatile() });
-        assert_eq!(worker::run_apart(fails), Err("LLVM has failed".to_owned()));
-        // SAFETY: the mapping is this test's.
-        unsafe { libc::munmap(start.cast(), 2 * PAGE) };
     }
 
     #[test]

@@ -5,12 +5,24 @@
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, Fault, KernelLaunch, Options, Program, Tier};
+use gangway_engine::{Engine, Execution, Fault, KernelLaunch, Options, Program, Tier, llvm_version};
 
 /// The generators that `GANGWAY_VGPU_TIER` names.
 pub fn tier() -> Tier {
     let asked = std::env::var("GANGWAY_VGPU_TIER").ok();
     asked.map_or_else(Tier::default, |tier| tier.parse().expect("cranelift or llvm"))
+}
+
+/// Whether there is LLVM; a test that needs it says so where there is none.
+pub fn has_llvm() -> bool {
+    match llvm_version() {
+        Ok(_) => true,
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            assert!(why.contains("libLLVM"), "build `gangway-llvm` first: {why}");
+            false
+        }
+    }
 }
 
 pub fn options() -> Options {

@@ -218,7 +218,9 @@ impl Device {
     #[must_use]
     pub fn engine(&self) -> &Arc<Engine> {
         self.engine.get_or_init(|| {
-            if self.config.tier == Tier::Llvm
+            let installed = || if gangway_engine::has_llvm() { Tier::Auto } else { Tier::Cranelift };
+            let tier = self.config.tier.unwrap_or_else(installed);
+            if tier == Tier::Llvm
                 && let Err(why) = gangway_engine::llvm_version()
             {
                 report!("GANGWAY_VGPU_TIER=llvm is without effect: {why}");
@@ -229,7 +231,7 @@ impl Device {
                 checks: self.config.check,
                 listeners: findings::LISTENERS,
                 execution: self.config.execution,
-                tier: self.config.tier,
+                tier,
                 cache: code_cache(&self.config).clone(),
                 stack: LOCAL_MEMORY,
                 heap: HEAP,

@@ -77,8 +77,8 @@ pub struct Config {
     pub check: Checks,
     /// What runs kernels, `GANGWAY_VGPU_ENGINE`.
     pub execution: Execution,
-    /// Which generators make code, `GANGWAY_VGPU_TIER`.
-    pub tier: Tier,
+    /// Which generators make code, `GANGWAY_VGPU_TIER`; without a value LLVM takes part where it is installed.
+    pub tier: Option<Tier>,
     /// Where compiled code is kept.
     pub cache: Option<PathBuf>,
 }
@@ -181,8 +181,7 @@ impl Config {
                 "`compiler`, `compiler-only` or `interpreter`",
             )
             .unwrap_or_default(),
-            tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`")
-                .unwrap_or(DEFAULT_TIER),
+            tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`"),
             cache: match cache.as_deref() {
                 Some("off" | "none" | "0") => None,
                 Some(path) => Some(path.into()),
@@ -191,10 +190,6 @@ impl Config {
         }
     }
 }
-
-/// LLVM takes part where it is asked for. A program that ends while `auto` has a thread make code with it may crash:
-/// what LLVM registers on its way is taken down before the handler that waits for the thread is called.
-const DEFAULT_TIER: Tier = Tier::Cranelift;
 
 /// What `cuDriverGetVersion` answers when nothing else is asked for: CUDA 13.5, whose PTX is
 /// the newest that `gangway-ptx` reads.
@@ -251,7 +246,7 @@ mod tests {
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(
             (config.devices, config.check, config.execution, config.tier),
-            (1, Checks::default(), Execution::Compiled, DEFAULT_TIER)
+            (1, Checks::default(), Execution::Compiled, None)
         );
         assert_eq!(config.memory % (1 << 30), 0);
         assert_eq!(config.cache, None);
@@ -278,7 +273,7 @@ mod tests {
         assert_eq!(config.memory, 512 << 20);
         assert_eq!((config.devices, config.workers, config.check.memory), (3, 5, true));
         assert_eq!(config.kernels, 1);
-        assert_eq!((config.execution, config.tier), (Execution::Interpreted, Tier::Llvm));
+        assert_eq!((config.execution, config.tier), (Execution::Interpreted, Some(Tier::Llvm)));
         assert_eq!(config.cache, Some("/tmp/x".into()));
     }
 
@@ -346,7 +341,7 @@ mod tests {
         ]);
         assert_eq!(config.capability, DEFAULT_CAPABILITY);
         assert_eq!(config.memory, default_device_size());
-        assert_eq!((config.devices, config.tier), (1, DEFAULT_TIER));
+        assert_eq!((config.devices, config.tier), (1, None));
         assert!(config.workers >= 1);
         assert_eq!(config.cache, None);
     }

@@ -1,25 +1,24 @@
-//! The functions of LLVM's C API that are used, found in `libLLVM.so.22.1` when the first code is made.
+//! The functions of LLVM's C API that are used, found in `libLLVM.so.22.1` when the process starts.
 //!
 //! Nothing of LLVM is linked. Debian's package `libllvm22` has the library, and so has every clang of that
-//! release. Where it is absent, or of another release, all code is Cranelift's.
+//! release. Where it is absent, or of another release, the process ends, and all code is Cranelift's.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::OnceLock;
 
 /// The library, by the name that the loader finds it by: of this release alone, as LLVM's API may change with
 /// each.
-const NAME: &CStr = c"libLLVM.so.22.1";
+pub(crate) const NAME: &CStr = c"libLLVM.so.22.1";
 /// Its release, which the library says itself, too.
 const RELEASE: (c_uint, c_uint) = (22, 1);
 
 /// Something of LLVM's, of which only the address is known.
-pub(super) type Object = *mut c_void;
+pub(crate) type Object = *mut c_void;
 
 /// Declares the functions, and how the table of them is filled.
 macro_rules! functions {
     ($($(#[$attribute:meta])* $name:ident = $symbol:literal ($($argument:ty),*) $(-> $result:ty)?;)+) => {
         /// The functions, by what they do. The types are those of LLVM's headers, in `llvm-c/`.
-        pub(super) struct Functions {
+        pub(crate) struct Functions {
             $($(#[$attribute])* pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
             /// As LLVM tells it, such as `22.1.8`.
             pub version: String,
@@ -89,13 +88,8 @@ functions! {
         (Object, Object, c_int, *mut *mut c_char, *mut Object) -> c_int;
 }
 
-/// LLVM, or why it cannot be used. It stays for good: what it has registered refers to it.
-pub(super) fn llvm() -> Result<&'static Functions, &'static str> {
-    static LIBRARY: OnceLock<Result<Functions, String>> = OnceLock::new();
-    LIBRARY.get_or_init(open).as_ref().map_err(String::as_str)
-}
-
-fn open() -> Result<Functions, String> {
+/// LLVM, or why it cannot be used. Called once: the library stays, as what it has registered refers to it.
+pub(crate) fn open() -> Result<Functions, String> {
     // SAFETY: a C string. What the library does when it is loaded is to register options and targets.
     let library = unsafe { libc::dlopen(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if library.is_null() {
