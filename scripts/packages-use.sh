@@ -26,6 +26,7 @@ use() {
   echo "=== $1: $gangway"
   share=$(dirname "$gangway")/../share/doc/gangway
   documents "$share"
+  [ -x "$(dirname "$gangway")/../lib/gangway/gangway-llvm" ] || fail "$1: no program that LLVM runs in"
   (
     # The README's first lines, as they stand there.
     cp -R "$share/examples" "$folder"
@@ -98,6 +99,7 @@ call("cuMemcpyDtoH_v2", numbers, data, ctypes.c_size_t(128))
 assert list(numbers) == [i * i for i in range(32)]
 print("squared")
 PY
+  [ -x "$("$python" -m gangway_vgpu --folder)/gangway-llvm" ] || fail "no program that LLVM runs in"
   [ "$("$python" -m gangway_vgpu "$root/square.py")" = squared ] || fail "python -m gangway_vgpu SCRIPT"
   [ "$(cd "$root" && "$python" -m gangway_vgpu -m square)" = squared ] || fail "python -m gangway_vgpu -m"
   [ "$("$python" "$root/square.py" load)" = squared ] || fail "gangway_vgpu.load()"

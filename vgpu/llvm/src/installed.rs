@@ -58,9 +58,8 @@ pub(crate) fn has_library() -> bool {
     let first = folders();
     let first = first.as_ref().map_or(&[][..], |line| &line.to_bytes()[FOLDERS.len()..]);
     first.split(|&byte| byte == b':').any(is_in)
-        || fs::read(KNOWN).is_ok_and(|known| {
-            known.windows(name.len() + 1).any(|found| found == library::NAME.to_bytes_with_nul())
-        })
+        // Its texts are paths, of which names are the ends.
+        || fs::read(KNOWN).is_ok_and(|known| known.split(|&byte| byte == 0).any(|path| path.ends_with(name)))
         || USUAL.iter().any(|folder| is_in(folder.as_bytes()))
 }
 
