@@ -20,7 +20,8 @@ use super::trust::{self, Distrust};
 
 /// Files lie in so many folders, by the first byte of their names.
 const FOLDERS: u64 = 256;
-/// Bytes that the files of one folder may take; beyond, the oldest go.
+/// Bytes that the files of one folder may take; beyond, the oldest go. The youngest stays, however large it is: who has
+/// just written it would write it each time otherwise.
 const MOST: u64 = (256 << 20) / FOLDERS;
 /// A file that is larger is none of ours.
 const LARGEST: u64 = 64 << 20;
@@ -150,6 +151,7 @@ fn shrink(part: &OwnedFd) {
         return;
     }
     files.sort();
+    files.pop();
     for (_, size, name) in files {
         if total <= MOST / 2 {
             break;
@@ -317,5 +319,19 @@ mod tests {
             fs::read_dir(folder.path()).expect("there").flatten().map(|e| e.file_name()).collect();
         left.sort();
         assert_eq!(left, ["4", "5"]);
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_for_its_folder_stays_until_the_next_one() {
+        let bench = Bench::new();
+        let large = vec![7; MOST as usize + 1];
+        bench.folder.write("ab", "large", &large).expect("written");
+        assert_eq!(bench.folder.read("ab", "large"), Some(large));
+        let path = bench.top.path().join("ab").join("large");
+        let file = fs::File::options().read(true).open(&path).expect("there");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("a time");
+        bench.folder.write("ab", "small", b"new").expect("written");
+        assert_eq!(bench.folder.read("ab", "large"), None);
+        assert_eq!(bench.folder.read("ab", "small"), Some(b"new".to_vec()));
     }
 }
