@@ -35,6 +35,10 @@ impl Converged<'_, '_> {
                 index = next;
                 continue;
             }
+            if let Some(next) = self.emit.update_own(block, &(index..end)) {
+                index = next;
+                continue;
+            }
             if let Some((fine, leave)) = self.expected(index) {
                 self.switch(leave);
                 let needed: Vec<u32> = places.iter().map(|&(block, _)| block).collect();

@@ -6,12 +6,14 @@
 
 mod batch;
 mod gather;
+mod narrow;
 mod own;
 mod reach;
 mod single;
 mod told;
+mod update;
 
-use cranelift_codegen::ir::types::{I8, I16, I32, I32X4, I64, I64X2};
+use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64, I64X2};
 use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, MemFlagsData, Type as Clif, Value};
 use gangway_simt::{Access, Address, Scalar, Space};
 
@@ -21,7 +23,7 @@ use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::sequence::Input;
 use crate::cranelift::state::{Known, Steps, field};
-use crate::cranelift::value::{Lanes, Predicate};
+use crate::cranelift::value::{Lanes, Predicate, cast, vector_constant};
 use crate::support::Helper;
 
 /// Device memory, which may turn out not to be there.
@@ -202,6 +204,9 @@ impl Emitter<'_, '_> {
             }
             return Lanes::Vector(values.into());
         }
+        if reach.step == 4 && size < 4 && count == 1 && row >= 4 {
+            return self.load_within_words(reach, offset, size);
+        }
         let lane = |lane: usize| {
             let offset = offset + (reach.step * (lane % row) as i64) as i32;
             self.load_value(reach.pointers[lane / row], offset, ty)
@@ -209,6 +214,30 @@ impl Emitter<'_, '_> {
         let lanes: Vec<Value> = (0..LANES).map(lane).collect();
         let lanes: [Value; LANES] = lanes.try_into().expect("as many as there are lanes");
         Lanes::from_scalars(&mut self.builder, &lanes)
+    }
+
+    /// Loads bytes or halves of words that follow each other, and with them the words: these are in no other page.
+    fn load_within_words(&mut self, reach: &Reach, offset: i32, size: i64) -> Lanes {
+        let row = LANES / reach.pointers.len();
+        // Which byte of four words each byte of a value is; what is none of them gives zero.
+        let bytes: Vec<u8> =
+            (0..16).map(|byte| if i64::from(byte % 4) < size { byte } else { 0x80 }).collect();
+        let bytes = vector_constant(&mut self.builder, I8X16, &bytes);
+        let mut values = Vec::with_capacity(LANES / 4);
+        for &pointer in &reach.pointers {
+            let pointer = self.builder.ins().iadd_imm_s(pointer, i64::from(offset));
+            let words = self.builder.ins().band_imm_s(pointer, -4);
+            let before = self.builder.ins().ireduce(I8, pointer);
+            let before = self.builder.ins().band_imm_s(before, 3);
+            let before = self.builder.ins().splat(I8X16, before);
+            let bytes = self.builder.ins().iadd(bytes, before);
+            for first in (0..row).step_by(4) {
+                let four = self.builder.ins().load(I8X16, device_memory(), words, 4 * first as i32);
+                let each = self.builder.ins().swizzle(four, bytes);
+                values.push(cast(&mut self.builder, I32X4, each));
+            }
+        }
+        Lanes::Vector(values.into())
     }
 
     /// Stores for all lanes if the addresses have a shape; whether they have.
