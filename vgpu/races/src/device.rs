@@ -157,7 +157,8 @@ impl Device {
             .into_iter()
             .partition(|other| other.ended.load(Ordering::Relaxed));
         let apart: Vec<_> = apart.into_iter().map(|other| other.range).collect();
-        let alone = apart.is_empty() && beside.is_empty() && launches.is_only(past.as_deref());
+        let follows_all = apart.is_empty() && beside.is_empty();
+        let alone = follows_all && launches.is_only(past.as_deref());
         let (fenced, ended) = (Arc::default(), Arc::default());
         let places = Arc::default();
         let own = Other { range: range.clone(), fenced, places, ended, past };
@@ -170,6 +171,7 @@ impl Device {
             own,
             beside,
             apart,
+            follows_all,
             alone,
             grid: Mutex::default(),
             handed: Box::new(std::array::from_fn(|_| Mutex::default())),
@@ -310,7 +312,9 @@ pub struct Launch {
     beside: Vec<Other>,
     /// Threads of those that had ended by chance.
     apart: Vec<Range<u32>>,
-    /// All that is older comes before it, and before those that come later in the one stream that there is.
+    /// All that is older comes before it.
+    follows_all: bool,
+    /// And before those that come later in the one stream that there is.
     alone: bool,
     /// What is known to whoever reads a word of device memory that was written with an order.
     handed: Box<[Mutex<Handed>; PARTS]>,
@@ -344,7 +348,12 @@ impl Launch {
     /// Whether all that a thread of another launch has done comes before this one. Of launches at the same time
     /// that is not known once one of them has published something where the other may have seen it, or the host, as
     /// where it launches a kernel for a call out of another one.
+    #[inline]
     pub(crate) fn comes_before(&self, number: u32) -> bool {
+        number < self.range.start && self.follows_all || self.comes_before_closely(number)
+    }
+
+    fn comes_before_closely(&self, number: u32) -> bool {
         let handed_on = |list: &[Other]| {
             let other = list.iter().find(|other| other.range.contains(&number))?;
             let published = other.fenced.load(Ordering::Relaxed) || self.has_fences();

@@ -104,6 +104,7 @@ struct Place<'w> {
 }
 
 impl Order for Knowledge<'_> {
+    #[inline]
     fn knows(&self, thread: u32, clock: u32) -> bool {
         let warp = thread.wrapping_sub(self.first) as usize / LANES;
         if warp == self.warp {
@@ -238,7 +239,7 @@ impl View<'_> {
             (lane, self.value(lane, base + WORD * word as u64 - steps.place(lane as u32)))
         };
         if line.note(&run, self.row.write, self.knowledge) {
-            if self.row.write {
+            if self.row.write && !self.keep(steps, part, written) {
                 bits(words).for_each(|word| written[word] = value(word).1.unwrap_or(0));
             }
             return;
@@ -249,6 +250,21 @@ impl View<'_> {
             let place = Place { word: &mut each[word], written: &mut written[word] };
             self.look(place, base + WORD * word as u64, self.cell(lane), value);
         }
+    }
+
+    /// Keeps what lanes write that have all words of a part; whether they are such lanes.
+    fn keep(&self, steps: &Steps, part: Part, written: &mut Written) -> bool {
+        let (start, count) = (part.words.trailing_zeros(), part.words.count_ones());
+        if (part.words >> start).trailing_ones() != count || steps.shift() != (self.row.size / WORD).ilog2() {
+            return false;
+        }
+        let offset = part.line + WORD * u64::from(start) - steps.place(part.lane as u32);
+        let values =
+            self.row.values.as_ref().and_then(|row| row.following(self.row.size, part.lane, offset as usize));
+        let (start, count) = (start as usize, count as usize);
+        let Some(values) = values.and_then(|values| values.get(..count)) else { return false };
+        written[start..start + count].copy_from_slice(values);
+        true
     }
 
     /// Where lanes begin and end that read bytes or halves of words beside each other, which make whole words.

@@ -133,6 +133,17 @@ impl Values<'_> {
         })
     }
 
+    /// What lanes write one after the other, `bytes` each, from a lane's word on, if it stands like that.
+    #[must_use]
+    pub fn following(&self, bytes: u64, lane: usize, offset: usize) -> Option<&[u32]> {
+        let (words, start) = match *self {
+            Values::Narrow { words, size: 4, .. } if bytes == 4 => (words, lane),
+            Values::Wide { words, .. } if bytes == 8 => (words, 2 * lane + offset / 4),
+            _ => return None,
+        };
+        words.get(start..)
+    }
+
     /// Some of the bytes that a lane writes, up to four.
     #[must_use]
     pub fn part(&self, lane: usize, offset: usize, count: usize) -> u32 {
@@ -213,7 +224,8 @@ pub fn in_steps(mut lanes: u32, places: &[u64; LANES]) -> impl Iterator<Item = (
 pub struct Steps {
     lanes: u32,
     first: u64,
-    step: u64,
+    /// As a power of two.
+    step: u32,
     size: u64,
 }
 
@@ -233,32 +245,34 @@ impl Steps {
     pub fn of(lanes: u32, (first, step): (u64, i64), size: u64) -> Option<Self> {
         let step = u64::try_from(step).ok().filter(|step| step.is_power_of_two() && *step < LINE)?;
         let whole = size.is_multiple_of(WORD) && size.is_power_of_two() && size <= step;
-        (whole && lanes != 0 && first.is_multiple_of(size)).then_some(Steps { lanes, first, step, size })
+        let is_row = whole && lanes != 0 && first.is_multiple_of(size);
+        is_row.then_some(Steps { lanes, first, step: step.trailing_zeros(), size })
     }
 
     /// How many words have the same lane, as a power of two.
     #[must_use]
     pub fn shift(&self) -> u32 {
-        (self.step / WORD).trailing_zeros()
+        self.step - WORD.trailing_zeros()
     }
 
     /// The lane that has a word of a line.
     #[must_use]
     pub fn lane(&self, line: u64, word: usize) -> usize {
-        ((line + WORD * word as u64).wrapping_sub(self.first) / self.step) as usize % LANES
+        ((line + WORD * word as u64).wrapping_sub(self.first) >> self.step) as usize % LANES
     }
 
     /// The place of a lane.
     #[must_use]
     pub fn place(&self, lane: u32) -> u64 {
-        self.first.wrapping_add(u64::from(lane) * self.step)
+        self.first.wrapping_add(u64::from(lane) << self.step)
     }
 
     /// The parts of all lines that they are in.
     pub fn parts(self) -> impl Iterator<Item = Part> {
         let (lowest, highest) = (self.lanes.trailing_zeros(), self.lanes.ilog2());
         let (start, end) = (self.place(lowest), self.place(highest) + self.size);
-        let dense = self.size == self.step && (self.lanes >> lowest).trailing_ones() == highest - lowest + 1;
+        let dense =
+            self.size == 1 << self.step && (self.lanes >> lowest).trailing_ones() == highest - lowest + 1;
         let lines = (start / LINE..end.div_ceil(LINE)).map(|number| number * LINE);
         lines.filter_map(move |line| {
             let words = if dense {
@@ -370,6 +384,19 @@ mod tests {
         assert_eq!(halves.part(5, 0, 4), 0x4545_0505);
         let wide = Values::Wide { words: &words, stride: 64 };
         assert_eq!([wide.part(3, 0, 4), wide.part(3, 4, 4)], [0x0606_0606, 0x0707_0707]);
+        // Where they stand one behind the other they are found together.
+        let following = |values: &Values<'_>, bytes, lane, offset| {
+            values.following(bytes, lane, offset).map(|words| words[..3].to_vec())
+        };
+        let each = |values: &Values<'_>, places: [(usize, usize); 3]| {
+            Some(places.map(|(lane, offset)| values.part(lane, offset, 4)).to_vec())
+        };
+        assert_eq!(following(&wide, 8, 3, 4), each(&wide, [(3, 4), (4, 0), (4, 4)]));
+        assert_eq!(following(&pair, 4, 3, 0), each(&pair, [(3, 0), (4, 0), (5, 0)]));
+        assert_eq!(
+            [following(&pair, 8, 3, 0), following(&halves, 4, 3, 0), following(&wide, 16, 3, 0)],
+            [const { None }; 3]
+        );
         assert_eq!(Values::Bytes(&[1, 2, 3, 4]).part(9, 1, 2), 0x0302);
         let mut same = [7; 128];
         (same[5], same[64 + 9]) = (1, 2);

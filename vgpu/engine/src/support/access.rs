@@ -4,8 +4,8 @@ use super::helper::{fault, run, spin};
 use super::lanes::{each_lane, lanes, narrow, narrow_mut};
 use super::own;
 use super::place::{Access, Space, loose_place};
-use super::pointers::{Pointers, pointers};
-use super::rows::last_lane;
+use super::pointers::{Pointers, pointers, row};
+use super::rows::{last_lane, load_consecutive, store_consecutive};
 use super::watch;
 use crate::abi::Warp;
 
@@ -22,6 +22,15 @@ pub(super) unsafe extern "C" fn load(warp: *mut Warp, mask: u64, access: u64) {
                 return;
             }
             let at_once = !watch::watches(access) || watch::at_once(warp, access);
+            if let (Some(first), 4 | 8, true) = (row(warp, mask, access), access.size, at_once) {
+                drop(watch::loads(warp, mask, access, watch::row(first, access)));
+                let values = &mut warp.values[0];
+                match access.size {
+                    4 => load_consecutive(narrow_mut(values), first.cast_const().cast()),
+                    _ => load_consecutive(values, first.cast_const().cast()),
+                }
+                return;
+            }
             if let (Some(Pointers { each, .. }), true) = (pointers(warp, mask, access), at_once) {
                 if access.watch {
                     drop(watch::loads(
@@ -134,6 +143,15 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                 return;
             }
             let at_once = !watch::watches(access) || watch::at_once(warp, access);
+            if let (Some(first), 4 | 8, true) = (row(warp, mask, access), access.size, at_once) {
+                drop(watch::stores(warp, mask, access, watch::row(first, access)));
+                let values = &warp.values[0];
+                match access.size {
+                    4 => store_consecutive(mask, narrow(values), first.cast()),
+                    _ => store_consecutive(mask, values, first.cast()),
+                }
+                return;
+            }
             if let (Some(Pointers { each, .. }), 1, true) =
                 (pointers(warp, mask, access), access.count, at_once)
             {

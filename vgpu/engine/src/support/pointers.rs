@@ -101,6 +101,25 @@ pub(super) fn pointers(warp: &Warp, mask: u32, access: Access) -> Option<Pointer
     (!seen.wrong(size)).then_some(Pointers { each, shared })
 }
 
+/// Where the first lane's access goes, if all lanes access elements that follow each other in device memory.
+#[inline(always)]
+pub(super) fn row(warp: &Warp, mask: u32, access: Access) -> Option<*mut u8> {
+    let size = access.bytes();
+    let device = matches!(access.space, Space::Generic | Space::Global);
+    if mask != ALL || access.count != 1 || access.strong || !device {
+        return None;
+    }
+    let first = warp.addresses[0];
+    let expected = (0..LANES as u64).map(|lane| first.wrapping_add(lane * size));
+    let apart = warp.addresses.iter().zip(expected).fold(0, |apart, (one, other)| apart | one ^ other);
+    if apart != 0 || first & (size - 1) != 0 {
+        return None;
+    }
+    let (start, last) = bounds(warp, access, first)?;
+    let end = first.checked_add((LANES as u64 - 1) * size)?;
+    (first >= start && end <= last).then(|| place(0, first))
+}
+
 /// The first and the last address, around the one of a lane, of accesses that are right: in all of device
 /// memory, or in check mode in an allocation. None where none is.
 #[inline(always)]
@@ -126,4 +145,40 @@ fn own(warp: &Warp, addresses: &Lanes64, window: u64, last: u64, seen: &mut Seen
         seen.add(offset, FIRST_LOCAL, last);
         place(warp.local as u64 + lane as u64 * warp.local_stride, offset)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_that_follow_each_other_are_a_row() {
+        // SAFETY: all zeros is a state of a warp.
+        let mut warp: Box<Warp> = Box::new(unsafe { std::mem::zeroed() });
+        let range = range();
+        let access = Access::plain(8, Space::Global, false);
+        let mut found = |change: &dyn Fn(&mut Lanes64), first: u64, mask: u32, access: Access| {
+            warp.addresses = std::array::from_fn(|lane| first.wrapping_add(8 * lane as u64));
+            change(&mut warp.addresses);
+            row(&warp, mask, access).map(|place| place as u64)
+        };
+        let start = range.first + 4096;
+        assert_eq!(found(&|_| {}, start, ALL, access), Some(start));
+        assert_eq!(found(&|_| {}, start, ALL, Access { space: Space::Generic, ..access }), Some(start));
+        // Lanes that are missing or elsewhere, elements of another size or kind, what is not aligned.
+        assert_eq!(found(&|_| {}, start, ALL >> 1, access), None);
+        assert_eq!(found(&|each| each[31] += 8, start, ALL, access), None);
+        assert_eq!(found(&|each| each.swap(3, 4), start, ALL, access), None);
+        assert_eq!(found(&|_| {}, start, ALL, Access { size: 4, ..access }), None);
+        assert_eq!(found(&|_| {}, start, ALL, Access { count: 2, ..access }), None);
+        assert_eq!(found(&|_| {}, start, ALL, Access { strong: true, ..access }), None);
+        assert_eq!(found(&|_| {}, start, ALL, Access { space: Space::Shared, ..access }), None);
+        assert_eq!(found(&|_| {}, start + 4, ALL, access), None);
+        // All of it in device memory, and nothing behind that.
+        let last = range.windows - 8 * LANES as u64;
+        assert_eq!(found(&|_| {}, last, ALL, access), Some(last));
+        assert_eq!(found(&|_| {}, last + 8, ALL, access), None);
+        assert_eq!(found(&|_| {}, range.first - 8, ALL, access), None);
+        assert_eq!(found(&|_| {}, u64::MAX - 7, ALL, access), None);
+    }
 }

@@ -47,12 +47,25 @@ pub(super) unsafe extern "C" fn load_row(_: *mut Warp, mask: u64, first: *const 
     }
 }
 
+/// Loads an element for each lane, one behind the other.
+///
+/// # Safety
+/// `first` is where lane 0 loads from, and the memory of all lanes may be read.
+#[inline(always)]
+pub(super) unsafe fn load_consecutive<T: Copy>(values: &mut [T; LANES], first: *const T) {
+    let (quads, _) = values.as_chunks_mut::<4>();
+    for (number, quad) in quads.iter_mut().enumerate() {
+        // SAFETY: by the caller. Elements are as aligned as they have to be, which four of them are not.
+        *quad = unsafe { first.wrapping_add(4 * number).cast::<[T; 4]>().read_unaligned() };
+    }
+}
+
 /// Stores consecutive elements for the lanes of a mask.
 ///
 /// # Safety
 /// `first` is where lane 0 stores to, and the memory of all lanes in the mask may be written.
 #[inline(always)]
-unsafe fn store_consecutive<T: Copy>(mask: u32, values: &[T; LANES], first: *mut T) {
+pub(super) unsafe fn store_consecutive<T: Copy>(mask: u32, values: &[T; LANES], first: *mut T) {
     #[cfg(target_arch = "x86_64")]
     if size_of::<T>() == 4 && is_x86_feature_detected!("avx512vl") {
         // SAFETY: by the caller; elements of four bytes are words.

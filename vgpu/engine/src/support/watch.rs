@@ -123,6 +123,11 @@ pub(super) fn at(place: *mut u8) -> Places<'static> {
     Places::Steps { first: place as u64, step: 0 }
 }
 
+/// Places of all lanes, one behind the other.
+pub(super) fn row(first: *mut u8, access: Access) -> Places<'static> {
+    Places::Steps { first: first as u64, step: access.bytes() as i64 }
+}
+
 /// The places of lanes: in steps, if they are.
 pub(super) fn places(mask: u32, each: &Lanes64) -> Places<'_> {
     let first = mask.trailing_zeros() as usize % LANES;
