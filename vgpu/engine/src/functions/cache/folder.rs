@@ -22,7 +22,7 @@ use super::trust::{self, Distrust};
 const FOLDERS: u64 = 256;
 /// Bytes that the files of one folder may take; beyond, the oldest go. The youngest stays, however large it is: who has
 /// just written it would write it each time otherwise.
-const MOST: u64 = (256 << 20) / FOLDERS;
+const MOST: u64 = (1 << 30) / FOLDERS;
 /// A file that is larger is none of ours.
 const LARGEST: u64 = 64 << 20;
 
