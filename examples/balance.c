@@ -30,7 +30,7 @@ int main(void) {
     data[r] = malloc(N * sizeof *data[r]);
   /* Every device loads its code before the clock runs. */
   for (int device = 0; device < devices; device++) {
-#pragma omp target map(from : used[0 : N]) device(device)
+#pragma omp target map(alloc : used[0 : N]) device(device)
     used[0] = 0;
   }
   for (int round = 0; round < ROUNDS; round++) {

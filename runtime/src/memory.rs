@@ -10,7 +10,7 @@ use crate::events::{self, Site, Step};
 use crate::late::{self, Late};
 use crate::queue::Queue;
 use crate::storage::{AllocationRequest, Purpose};
-use gangway_backend::{AllocationKind, DevicePtr, Stream};
+use gangway_backend::{AllocationKind, Copies, DevicePtr, HostCopy, Stream};
 use gangway_present::Label;
 use gangway_present::StreamRef;
 use gangway_present::{Counter, NewEntry, NotAssociated, Relation, Removed};
@@ -172,7 +172,7 @@ unsafe fn issue_between(
     let step = || Step::BetweenDevices { from, to_device: target.number(), to, size };
     // SAFETY: the caller's promise.
     let copy = || unsafe { opened.at(stream).copy_between(target.ordinal(), to, from, size) };
-    events::step(source.number(), site, step, copy, |_| step())
+    opened.on_behalf(Copies::AskedFor, || events::step(source.number(), site, step, copy, |_| step()))
 }
 
 /// Issues a copy between the host and a device.
@@ -188,19 +188,27 @@ unsafe fn issue(
     size: usize,
     site: &Site,
 ) -> Result<()> {
-    let done = if to.device.is_some() {
-        let (host, target) = (from.address, DevicePtr(to.address));
-        let step = || Step::ToDevice { host, device: target, size, label: Label::NONE };
-        // SAFETY: the caller's promise.
-        let copy = || unsafe { opened.at(stream).copy_to_device(target, host as *const u8, size) };
-        events::step(device.number(), site, step, copy, |_| step())
-    } else {
-        let (host, source) = (to.address, DevicePtr(from.address));
-        let step = || Step::FromDevice { host, device: source, size, label: Label::NONE };
-        // SAFETY: the caller's promise.
-        let copy = || unsafe { opened.at(stream).copy_from_device(host as *mut u8, source, size) };
-        events::step(device.number(), site, step, copy, |_| step())
-    };
+    let stream = opened.at(stream);
+    let writes = to.device.is_none();
+    let done = opened.on_behalf(Copies::AskedFor, || {
+        if writes {
+            let (host, source) = (to.address, DevicePtr(from.address));
+            let step = || Step::FromDevice { host, device: source, size, label: Label::NONE };
+            // SAFETY: the caller's promise.
+            let copy = || unsafe { stream.copy_from_device(host as *mut u8, source, size) };
+            events::step(device.number(), site, step, copy, |_| step())
+        } else {
+            let (host, target) = (from.address, DevicePtr(to.address));
+            let step = || Step::ToDevice { host, device: target, size, label: Label::NONE };
+            // SAFETY: the caller's promise.
+            let copy = || unsafe { stream.copy_to_device(target, host as *const u8, size) };
+            events::step(device.number(), site, step, copy, |_| step())
+        }
+    });
+    if done.is_ok() && size != 0 && opened.capabilities.host_copies {
+        let address = if writes { to.address } else { from.address };
+        stream.host_copy(&HostCopy { address, size, write: writes, mapped: false }, site.location());
+    }
     transfer(device, site, done)
 }
 
@@ -308,7 +316,8 @@ pub unsafe fn fill(place: Place, byte: u8, size: usize, site: &Site) -> Result<(
         let step = || Step::Fill { device: target, byte: &byte, size };
         // SAFETY: the caller's promise.
         let fill = || unsafe { fill_in(opened.at(stream), target, byte, size) };
-        transfer(device, site, events::step(device.number(), site, step, fill, |_| step()))
+        let fill = || events::step(device.number(), site, step, fill, |_| step());
+        transfer(device, site, opened.on_behalf(Copies::AskedFor, fill))
     })
 }
 

@@ -47,9 +47,12 @@ impl Heap {
         Some(block)
     }
 
-    /// Memory of the driver's: of a chunk for more blocks, if there is room for one.
+    /// Memory of the driver's: of a chunk for more blocks, if there is room for one. Where a device looks for mistakes, each block
+    /// has memory of its own: who gets it next has nothing to do with who has freed it, and what is left is the program's.
     fn extend(&self, device: &Device, opened: &Opened, size: usize) -> Option<DevicePtr> {
-        if let Some(bytes) = self.pool.chunk_for(size)
+        let shares = opened.pool.is_some() && !opened.capabilities.host_copies;
+        if shares
+            && let Some(bytes) = self.pool.chunk_for(size)
             && let Some(chunk) = ask_driver(device, opened, bytes)
         {
             return Some(self.pool.add(size, chunk, bytes));

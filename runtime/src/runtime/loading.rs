@@ -231,10 +231,7 @@ impl Runtime {
 /// Does what makes a device ready for all who use it. Where races are looked for, it may be a task's thread that comes first;
 /// other tasks find the device ready and wait for nothing.
 fn prepared<T>(opened: &Opened, prepare: impl FnOnce() -> T) -> T {
-    let (mut prepare, mut done) = (Some(prepare), None);
-    let mut once = || done = prepare.take().map(|prepare| prepare());
-    opened.device.immediate().on_behalf(Copies::Prepares, &mut once);
-    done.expect("a stream does the work that it is given")
+    opened.on_behalf(Copies::Prepares, prepare)
 }
 
 /// What device code that calls through host addresses has to know: each function, and each

@@ -20,7 +20,8 @@ pub struct Cell {
     pub strong: bool,
     /// So towards threads of its own block alone: its scope is `.cta`.
     pub narrow: bool,
-    /// Others have written the same by the same instruction.
+    /// Others have written the same by the same instruction. Among the reads of a word: it is a write, of other bytes
+    /// than the last one.
     pub unanimous: bool,
 }
 
@@ -89,6 +90,12 @@ impl Cell {
     #[must_use]
     pub fn reach_all(one: u64, other: u64) -> bool {
         (one | other) & NARROW == 0
+    }
+
+    /// Whether what stands among the reads of a word is a write of other bytes than the last one.
+    #[must_use]
+    pub fn is_other_write(bits: u64) -> bool {
+        bits & Self::UNANIMOUS != 0
     }
 
     #[must_use]

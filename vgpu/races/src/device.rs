@@ -63,6 +63,15 @@ pub trait Past: Debug + Send + Sync {
 }
 
 impl Other {
+    /// Whether it was made behind one that is under way, and has ended: that has had the host do it, and waits meanwhile.
+    fn is_done_for(&self, other: &Self) -> bool {
+        let made_behind = || match (&self.past, &other.past) {
+            (Some(own), Some(past)) => own.has(past.own()),
+            _ => false,
+        };
+        self.ended.load(Ordering::Relaxed) && made_behind()
+    }
+
     /// Whether it comes before a launch: it is known to, or it has ended and nothing is known.
     fn comes_before(&self, past: Option<&dyn Past>) -> bool {
         match (&self.past, past) {
@@ -367,7 +376,11 @@ impl Launch {
                 .any(|range| range.contains(&number))
                 .then_some(false)),
             // It began later, and this one is still under way.
-            false => handed_on(&lock(&self.device.launches).recent),
+            false => {
+                let recent = &lock(&self.device.launches).recent;
+                let asked_for = |other: &Other| other.range.contains(&number) && other.is_done_for(&self.own);
+                if recent.iter().any(asked_for) { Some(true) } else { handed_on(recent) }
+            }
         }
         .unwrap_or(true)
     }
@@ -438,7 +451,8 @@ impl Launch {
         self.leave();
         let found = std::mem::take(&mut *lock(&self.findings));
         let place = |site| self.device.place(site);
-        found.new_to(&mut lock(&self.device.told), place).into_all(place)
+        let has_swap = |place: &Place| place.has_swap(&lock(&self.device.sites).places);
+        found.new_to(&mut lock(&self.device.told), place, has_swap).into_all(place)
     }
 
     /// It may go on for as long as nothing else happens, and keeps nobody.

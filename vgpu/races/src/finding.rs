@@ -36,15 +36,18 @@ impl By {
 }
 
 impl Place {
-    /// Whether it is a plain read before a compare and swap of the same statement: what it reads is only where
-    /// the loop begins.
-    fn looks_before(&self, read: Example, swap: &Place) -> bool {
-        let same = |place: &Place| place.source.as_ref().map(|(file, line, _)| (file.clone(), *line));
-        !read.write
-            && !read.strong
-            && swap.instruction.starts_with("atom.")
-            && swap.instruction.contains("cas")
-            && same(self).is_some_and(|source| same(swap) == Some(source))
+    /// Whether it is a compare and swap.
+    fn swaps(&self) -> bool {
+        self.instruction.starts_with("atom.") && self.instruction.contains("cas")
+    }
+
+    /// Whether one of some places is a compare and swap of the same statement. What a plain read finds there is only where the
+    /// loop around that begins, whoever else writes meanwhile: the next byte of the word, too, for who changes one of them.
+    pub fn has_swap<'p>(&self, among: impl IntoIterator<Item = &'p Self>) -> bool {
+        let line = |place: &Self| place.source.as_ref().map(|(file, line, _)| (file.clone(), *line));
+        line(self).is_some_and(|own| {
+            among.into_iter().any(|other| other.swaps() && line(other).as_ref() == Some(&own))
+        })
     }
 }
 
@@ -112,16 +115,23 @@ impl Findings {
         self.found.entry(key).or_insert(First { earlier, later, address, count: 0 }).count += 1;
     }
 
-    /// Those that have not been told yet. All of them are counted, but for what is none of the program.
+    /// Those that have not been told yet. All of them are counted, but for what is none of the program. `has_swap`: whether
+    /// the statement of a place has a [compare and swap](Place::has_swap).
     #[must_use]
-    pub fn new_to(mut self, told: &mut Told, place: impl Fn(u16) -> Place) -> Self {
+    pub fn new_to(
+        mut self,
+        told: &mut Told,
+        place: impl Fn(u16) -> Place,
+        has_swap: impl Fn(&Place) -> bool,
+    ) -> Self {
+        let is_plain_read = |example: Example| !example.write && !example.strong;
         self.found.retain(|&key, first| {
             let (earlier, later) = (place(key.earlier), place(key.later));
             if earlier.runtimes
                 || later.runtimes
                 || earlier.by.comes_in_turn_with(later.by)
-                || earlier.looks_before(first.earlier, &later)
-                || later.looks_before(first.later, &earlier)
+                || is_plain_read(first.earlier) && first.later.strong && has_swap(&earlier)
+                || is_plain_read(first.later) && first.earlier.strong && has_swap(&later)
             {
                 return false;
             }

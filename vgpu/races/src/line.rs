@@ -130,6 +130,7 @@ pub trait Order {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Word {
     pub write: u64,
+    /// The second may be a write of [other bytes](Cell::is_other_write).
     pub reads: [u64; 2],
 }
 

@@ -331,10 +331,13 @@ impl View<'_> {
 
     /// Whether no lane that reads a word makes a race.
     fn may_be_read(&self, word: &Word) -> bool {
-        Cell::from_bits(word.write).is_none_or(|write| {
-            write.strong && self.row.strong && self.reach(word.write, self.first)
-                || self.knowledge.knows(write.thread, write.clock)
-        })
+        let fine = |bits: u64| {
+            Cell::from_bits(bits).is_none_or(|write| {
+                write.strong && self.row.strong && self.reach(bits, self.first)
+                    || self.knowledge.knows(write.thread, write.clock)
+            })
+        };
+        fine(word.write) && (!Cell::is_other_write(word.reads[1]) || fine(word.reads[1]))
     }
 
     /// Whether lanes that write whole words at one place do what one of them would do: they write the same, or are
@@ -449,7 +452,8 @@ impl View<'_> {
     fn look(&self, place: Place<'_>, address: u64, own: u64, value: Option<u32>) {
         let Place { word, written } = place;
         let is_fine = |other: u64| other == 0 || Cell::are_strong(other, own);
-        if self.row.write && is_fine(word.write) && is_fine(word.reads[0]) && is_fine(word.reads[1]) {
+        let all_fine = || is_fine(word.write) && is_fine(word.reads[0]) && is_fine(word.reads[1]);
+        if self.row.write && all_fine() && Cell::covers(own, word.write) {
             *written = value.unwrap_or_default();
             word.write = own;
             return;
@@ -465,7 +469,7 @@ impl View<'_> {
             // do what one of them would have to hand on. They may read it, too.
             let (write, this) = (Cell::of(word.write), Cell::of(own));
             let is_same = || value == Some(*written);
-            if row.write && write.site == this.site && write.mask == this.mask && is_same() {
+            if row.write && Self::are_of_one_place(word.write, own) && is_same() {
                 word.write = Cell { unanimous: true, ..write }.bits();
                 return;
             }
@@ -474,22 +478,73 @@ impl View<'_> {
             }
         }
         if row.write {
+            let other = word.reads[1];
+            if Cell::is_other_write(other)
+                && Self::are_of_one_place(other, own)
+                && self.knowledge.is_own((other >> Cell::THREAD) as u32)
+                && self.races((other, true), own)
+            {
+                // What was written is not known any more. It may have been the same, and then all may read it.
+                word.reads[1] = 0;
+                return;
+            }
             for read in &mut word.reads {
-                if self.races((*read, false), own) {
-                    self.find(address, (Cell::of(*read), false), Cell::of(own));
+                let wrote = Cell::is_other_write(*read);
+                if self.races((*read, wrote), own) {
+                    self.find(address, (Cell::of(*read), wrote), Cell::of(own));
                 } else if !row.strong && Cell::covers(own, *read) && self.is_ordered(*read, own) {
                     // Whoever does not know of it does not know of this write, and races with it, however strong.
                     *read = 0;
                 }
             }
+            if !Cell::covers(own, word.write) {
+                self.keep_other_write(word);
+            }
             *written = value.unwrap_or_default();
             word.write = own;
             return;
         }
+        let other = word.reads[1];
+        let has_other_write = Cell::is_other_write(other);
+        if has_other_write && self.races((other, true), own) {
+            self.find(address, (Cell::of(other), true), Cell::of(own));
+        }
         // The place of an own read, or one that all later accesses know if they know this one.
         let replaced = |&read: &u64| read == 0 || self.is_ordered(read, own);
-        let number = word.reads.iter().position(replaced).unwrap_or(1);
+        let places = if has_other_write { &word.reads[..1] } else { &word.reads[..] };
+        let number = places.iter().position(replaced).unwrap_or(places.len() - 1);
         word.reads[number] = own;
+    }
+
+    /// Keeps the last write of a word, before another one to other bytes takes its place: in that of a read, if there is
+    /// room. Of two those of other warps are kept, with which whoever comes next may race.
+    fn keep_other_write(&self, word: &mut Word) {
+        let (write, other) = (word.write, word.reads[1]);
+        if Cell::of(write).unanimous {
+            return;
+        }
+        if Cell::is_other_write(other) {
+            if self.is_own_warp(write) && !self.is_own_warp(other) {
+                return;
+            }
+        } else if other != 0 {
+            if word.reads[0] != 0 {
+                return;
+            }
+            word.reads[0] = other;
+        }
+        word.reads[1] = write | Cell::UNANIMOUS;
+    }
+
+    /// Whether one instruction accesses the same bytes.
+    fn are_of_one_place(one: u64, other: u64) -> bool {
+        let (one, other) = (Cell::of(one), Cell::of(other));
+        one.site == other.site && one.mask == other.mask
+    }
+
+    fn is_own_warp(&self, cell: u64) -> bool {
+        let warp = self.knowledge.first as usize + self.knowledge.warp * LANES;
+        ((cell >> Cell::THREAD) as usize).wrapping_sub(warp) < LANES
     }
 
     #[cold]

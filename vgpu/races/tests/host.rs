@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gangway_races::{By, Device, Finding, Host, HostAccess, Origin, Past, Transfer};
+use gangway_races::{Access, Block, By, Device, Finding, Host, HostAccess, Launch, Origin, Past, Transfer};
 
 const BASE: u64 = 1 << 45;
 /// A variable of the program.
@@ -118,4 +118,41 @@ fn memory_that_is_given_back_is_forgotten() {
     assert_eq!(process.copy((5, 1), true, true, &[]), []);
     process.device.forget_host(VARIABLE - 100, 1000);
     assert_eq!(process.access(2, true, &[]), []);
+}
+
+/// A launch in a stream accesses device memory.
+fn access_of(launch: &Arc<Launch>, write: bool) {
+    let mut block = Block::default();
+    block.start(launch, 0, 1, 0);
+    let access = Access {
+        warp: 0,
+        lane: 0,
+        address: BASE,
+        size: 4,
+        shared: false,
+        write,
+        strong: false,
+        narrow: false,
+        bytes: None,
+        site: 0,
+    };
+    block.access(&access);
+}
+
+#[test]
+fn a_kernel_knows_what_the_host_has_done_for_it() {
+    let copy = |known: &[(u64, u64)]| {
+        let device = Device::new(BASE);
+        let kernel = device.launch(1, 1, false, Some(after((5, 1), &[]))).expect("few threads");
+        kernel.meets_others_on_the_device_alone();
+        access_of(&kernel, true);
+        let origin = Origin { what: "a copy to the host", mapped: false, source: None };
+        let access = Transfer { address: BASE, size: 4, write: false };
+        let found = device.transfer(&origin, &[access], Some(after((6, 1), known)));
+        access_of(&kernel, true);
+        (found.len(), kernel.end().len())
+    };
+    // It was asked for by a call of the kernel, or by somebody else.
+    assert_eq!(copy(&[(5, 1)]), (0, 0));
+    assert_eq!(copy(&[]), (1, 0), "each pair is told once");
 }

@@ -197,6 +197,36 @@ fn bytes_of_a_word_are_apart() {
 }
 
 #[test]
+fn bytes_that_lanes_write_one_after_the_other_are_all_remembered() {
+    for size in [1, 2] {
+        let mut machine = machine(2);
+        let mut write = |block: usize, site, address: u64| {
+            let narrow = access(0, (address / size) as usize, BASE + address, true);
+            machine.blocks[block].access(&Access { size, site, ..narrow });
+        };
+        // Each is next to that of the other block.
+        (0..4 / size).for_each(|number| write(0, 1, number * size));
+        (0..4 / size).for_each(|number| write(1, 2, number * size));
+        assert_ne!(machine.found(), [], "{size}");
+    }
+}
+
+#[test]
+fn bytes_that_all_write_alike_may_be_read() {
+    let mut machine = machine(1);
+    let byte =
+        |warp, address, site, write| Access { size: 1, site, ..access(warp, 0, BASE + address, write) };
+    for warp in 0..2 {
+        for (address, value) in [(0, &[7]), (1, &[9])] {
+            let write = byte(warp, address, address as u16 + 1, true);
+            machine.blocks[0].access(&Access { bytes: Some(value), ..write });
+        }
+        machine.blocks[0].access(&byte(warp, 0, 3, false));
+    }
+    assert_eq!(machine.found(), []);
+}
+
+#[test]
 fn atomic_operations_race_with_plain_ones_alone() {
     let mut machine = machine(2);
     machine.atomic(0, 0, 128, RELAXED);
@@ -495,6 +525,14 @@ fn what_is_the_compilers_own_is_not_told() {
     // A loop of compare and swap begins with a plain read.
     assert_eq!(found(place("atom.cas.b32", 1, false), place("ld.u32", 1, false), true), 0);
     assert_eq!(found(place("atom.cas.b32", 1, false), place("ld.u32", 2, false), true), 1);
+    // So it does where the next byte of the word is somebody else's.
+    let mut machine = machine(1);
+    machine.device.site(1, 0, || place("ld.u32", 1, false));
+    machine.device.site(1, 1, || place("st.relaxed.b8", 2, false));
+    machine.device.site(1, 2, || place("atom.cas.b32", 1, false));
+    machine.blocks[0].access(&Access { strong: true, size: 1, ..access(0, 3, BASE + 1, true) });
+    machine.read(0, 1, 9, 0);
+    assert_eq!(machine.found(), []);
 }
 
 #[test]

@@ -91,6 +91,6 @@ pub use known::{
     wait_for_task, watch, watch_unseen,
 };
 pub use process::{
-    Running, count_running, forked, in_host_function, is_any_running, observe, running, take_waited,
+    Running, count_unfinished, forked, in_host_function, is_any_unfinished, observe, running, take_waited,
 };
 pub use stream::{Blocking, Stream};

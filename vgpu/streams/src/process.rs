@@ -90,36 +90,44 @@ pub fn running() -> Option<Running> {
     RUNNING.get()
 }
 
-/// Whether somebody wants to know whether operations run, and how many do.
+/// Whether somebody wants to know whether operations are left to do, and how many are.
 static COUNTED: AtomicBool = AtomicBool::new(false);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Has operations counted that begin to run from now on. Without it launches pay nothing.
-pub fn count_running() {
+/// Has operations counted that are submitted from now on. Without it launches pay nothing. It is to be called before the
+/// first one.
+pub fn count_unfinished() {
     COUNTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether some operation of any stream runs, of those that are [counted](count_running).
+/// Whether some operation of any stream is left to do or runs, of those that are [counted](count_unfinished).
 #[must_use]
-pub fn is_any_running() -> bool {
-    COUNT.load(Ordering::Relaxed) != 0
+pub fn is_any_unfinished() -> bool {
+    COUNT.load(Ordering::Acquire) != 0
+}
+
+/// So many operations are submitted.
+pub(crate) fn submitted(operations: u64) {
+    if COUNTED.load(Ordering::Relaxed) {
+        COUNT.fetch_add(operations as usize, Ordering::Relaxed);
+    }
+}
+
+/// One of them is done.
+pub(crate) fn completed() {
+    if COUNTED.load(Ordering::Relaxed) {
+        COUNT.fetch_sub(1, Ordering::Release);
+    }
 }
 
 pub(crate) fn as_operation_of<T>(stream: Running, call: impl FnOnce() -> T) -> T {
-    struct Leave(Option<Running>, bool);
+    struct Leave(Option<Running>);
     impl Drop for Leave {
         fn drop(&mut self) {
-            if self.1 {
-                COUNT.fetch_sub(1, Ordering::Relaxed);
-            }
             RUNNING.set(self.0);
         }
     }
-    let counted = COUNTED.load(Ordering::Relaxed);
-    if counted {
-        COUNT.fetch_add(1, Ordering::Relaxed);
-    }
-    let _leave = Leave(RUNNING.replace(Some(stream)), counted);
+    let _leave = Leave(RUNNING.replace(Some(stream)));
     call()
 }
 

@@ -311,6 +311,7 @@ impl Queue {
         let added = (inner.operations.len() - before) as u64;
         let sequence = self.submitted.load(Ordering::Relaxed) + added;
         self.submitted.store(sequence, Ordering::Release);
+        process::submitted(added);
         let mut announce = false;
         if inner.state == State::Idle && added > 0 {
             inner.state = State::Ready;
@@ -425,6 +426,7 @@ impl Queue {
         let mut inner = lock(&self.inner);
         let completed = self.completed.load(Ordering::Relaxed) + 1;
         self.completed.store(completed, Ordering::Release);
+        process::completed();
         inner.at_work = false;
         let notify = completed >= inner.wake_at || self.domain.has_failed();
         if notify {

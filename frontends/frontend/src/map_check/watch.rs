@@ -246,6 +246,13 @@ fn begin_copy_back(device: i32, site: &Site, host: usize, from: DevicePtr, size:
     });
 }
 
+/// Whether what a device is given is the address of what is mapped there: a pointer that a routine attaches has a value
+/// of its own on each side.
+fn is_storage(device: i32, given: &[u8]) -> bool {
+    let Ok(address) = given.try_into().map(usize::from_ne_bytes) else { return false };
+    with(|tracker| tracker.ledger.at_storage(device, address).map(|_| ())).flatten().is_some()
+}
+
 fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
     let Copy { host, storage, size, label, time } = *copy;
     add_global(device, host, storage, size);
@@ -256,7 +263,7 @@ fn end_copy_to(device: i32, site: &Site, copy: &Copy) {
             Some(size.min(pair.storage() + pair.size() - storage.0))
         });
         let Some(now) = of.flatten().and_then(|part| contents::read(host, part)) else { return };
-        if label == Label::NONE {
+        if label == Label::NONE && !is_storage(device, &now) {
             // A routine of the program's.
             give(device, storage, &now);
         } else {

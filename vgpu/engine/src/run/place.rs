@@ -27,12 +27,29 @@ pub(super) fn place_of(job: &Job, at: Position) -> Place {
     let mut place = Place { function, ..Place::default() };
     let Some((instruction, body)) = instruction(module, at) else { return place };
     place.instruction = Some(module.opcode(instruction).to_string());
-    let location = instruction.location.and_then(|id| body.locations.get(id.index()));
-    place.source = location.and_then(|location| {
-        let file = module.files.iter().find(|file| file.index == location.file)?;
-        Some((file.name.to_string(), location.line, location.column))
-    });
+    place.source = source(module, body, instruction, at.instruction.unwrap_or(0) as usize);
     place
+}
+
+/// The line that an instruction is of. Optimisers give line 0 to what they have made of several instructions, or moved: then it
+/// is that of the next one that has a line, which is mostly who uses its result, or of the one before.
+fn source(
+    module: &Module,
+    body: &Body,
+    instruction: &Instruction,
+    number: usize,
+) -> Option<(String, u32, u32)> {
+    let location =
+        |instruction: &Instruction| instruction.location.and_then(|id| body.locations.get(id.index()));
+    let own = location(instruction)?;
+    let near = || {
+        let (before, behind) = (body.instructions.get(..number)?, body.instructions.get(number..)?);
+        let known = |instruction: &Instruction| location(instruction).filter(|near| near.line != 0);
+        behind.iter().find_map(known).or_else(|| before.iter().rev().find_map(known))
+    };
+    let location = if own.line == 0 { near().unwrap_or(own) } else { own };
+    let file = module.files.iter().find(|file| file.index == location.file)?;
+    Some((file.name.to_string(), location.line, location.column))
 }
 
 fn threads(warp: &Warp, lanes: u32) -> Threads {

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gangway_device_memory::{Allocation, Space};
 use gangway_findings::{Finding, Side, Source};
@@ -26,7 +26,7 @@ pub fn watch() {
         {
             let left = left_at_exit(space);
             // What ends in the middle of its work has had no time to free anything.
-            if !gangway_streams::is_any_running() {
+            if !gangway_streams::is_any_unfinished() {
                 tell(space, left);
             }
         }
@@ -35,7 +35,7 @@ pub fn watch() {
     ONCE.call_once(|| unsafe {
         libc::atexit(at_exit);
     });
-    gangway_streams::count_running();
+    gangway_streams::count_unfinished();
 }
 
 /// Allocations that Gangway's runtime has for itself until the end of the process, by their numbers.
@@ -61,21 +61,21 @@ fn leave_out_kept(left: &mut Vec<Allocation>) {
     left.retain(|left| !kept.contains(&left.id));
 }
 
-/// So long what streams free must not go on for the process to end.
-const PATIENCE: Duration = Duration::from_millis(10);
+/// So long a process that ends waits for what streams have left to do: they may free something.
+const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is left. Nobody waits for what streams free last, so that they have a moment for it.
+/// What is left. Nobody waits for what streams free last, and on a busy machine they may not have begun with it.
 fn left_at_exit(space: &Space) -> Vec<Allocation> {
-    let mut left = forgotten(space);
-    while !left.is_empty() {
-        std::thread::sleep(PATIENCE);
-        let before = std::mem::replace(&mut left, forgotten(space));
-        // Threads that live on may allocate as well: that must not go on for ever.
-        if left.len() >= before.len() {
-            break;
+    let begun = Instant::now();
+    loop {
+        // Asked first: what is done then has freed its memory.
+        let unfinished = gangway_streams::is_any_unfinished();
+        let left = forgotten(space);
+        if left.is_empty() || !unfinished || begun.elapsed() > PATIENCE {
+            return left;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    left
 }
 
 /// What of the program has had memory allocated, as the runtime tells it.

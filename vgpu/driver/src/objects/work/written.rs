@@ -40,10 +40,8 @@ pub fn copied(to: u64, from: u64, length: u64) {
 
 /// Bytes of the device come back to the program.
 fn come_back(address: u64, length: u64) {
-    let is_data =
-        |run: &Range<u64>| !may_be_padding(run) || shadow::is_computed(run.start, run.end - run.start);
-    let runs: Vec<Range<u64>> = runs(address, length).filter(is_data).collect();
-    let Some(first) = runs.first().map(|run| run.start) else { return };
+    let is_computed = |run: &Range<u64>| shadow::is_computed(run.start, run.end - run.start);
+    let Some((first, bytes)) = data(runs(address, length), is_computed) else { return };
     /// What has been told: where variables begin, and where what was undefined came from.
     static TOLD: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
     let start = allocation(first).map_or(first, |found| found.id);
@@ -54,8 +52,55 @@ fn come_back(address: u64, length: u64) {
         return;
     }
     drop(told);
-    let bytes: u64 = runs.iter().map(|run| run.end - run.start).sum();
     (LISTENERS.tell)(finding(bytes, first, origin, LISTENERS.name));
+}
+
+/// Of runs that are undefined those that are no padding: where the first begins, and bytes in all. What is computed is none.
+fn data(
+    runs: impl Iterator<Item = Range<u64>>,
+    is_computed: impl Fn(&Range<u64>) -> bool,
+) -> Option<(u64, u64)> {
+    let (mut first, mut bytes) = (None::<u64>, 0);
+    let mut row = Row::default();
+    for run in runs {
+        let length = run.end - run.start;
+        let (start, count) = match !may_be_padding(&run) || is_computed(&run) {
+            true => (run.start, 1),
+            false => match row.add(run) {
+                before if before < LONG => continue,
+                LONG => (row.first, LONG),
+                _ => (row.first, 1),
+            },
+        };
+        first = Some(first.map_or(start, |first| first.min(start)));
+        bytes += count * length;
+    }
+    first.map(|first| (first, bytes))
+}
+
+/// So many in a row are no padding any more.
+const LONG: u64 = 4;
+
+/// Runs of one length, between which there is no more than belongs to one of them up to an alignment: elements of an array, of
+/// which every other one is not written. A structure's padding has a member behind it that is at least as large as the alignment,
+/// or is followed by another structure's.
+#[derive(Debug, Default)]
+struct Row {
+    first: u64,
+    last: Range<u64>,
+    count: u64,
+}
+
+impl Row {
+    /// How many there are with a run, which may be the first of a new row.
+    fn add(&mut self, run: Range<u64>) -> u64 {
+        let length = run.end - run.start;
+        let period = (length + 1).next_power_of_two();
+        let goes_on = self.last.end - self.last.start == length && run.start == self.last.start + period;
+        (self.first, self.count) = if goes_on { (self.first, self.count + 1) } else { (run.start, 1) };
+        self.last = run;
+        self.count
+    }
 }
 
 /// The runs of undefined bytes.
@@ -121,6 +166,21 @@ mod tests {
         for data in [0..4, 0..8, 8..16, 3..8 + 8, 4..12] {
             assert!(!may_be_padding(&data), "{data:?}");
         }
+    }
+
+    #[test]
+    fn every_other_element_is_no_padding() {
+        let apart = |count: u64, length: u64, period: u64| {
+            data((1..=count).map(|number| number * period - length..number * period), |_| false)
+        };
+        assert_eq!(apart(100, 4, 8), Some((4, 400)));
+        assert_eq!(apart(100, 1, 2), Some((1, 100)));
+        assert_eq!(apart(3, 4, 8), None);
+        // Structures: of a number of eight bytes and one of four, of three bytes and one, each with what is behind it.
+        assert_eq!(apart(100, 4, 16), None);
+        assert_eq!(data([5..8, 12..16, 20..24, 28..32, 36..40].into_iter(), |_| false), Some((12, 16)));
+        assert_eq!(data([4..8, 12..16, 28..32, 36..40, 40..48].into_iter(), |_| false), Some((40, 8)));
+        assert_eq!(data([4..8, 12..16].into_iter(), |run| run.start == 12), Some((12, 4)));
     }
 
     #[test]
