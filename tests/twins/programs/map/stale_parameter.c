@@ -18,7 +18,7 @@ int main(void)
 #endif
 #pragma omp target teams distribute parallel for map(tofrom: x)
     for (int i = 0; i < 64; ++i)
-      x[i] += dt; // finds: a kernel reads
+      x[i] += dt;
     t += dt;
   }
   printf("%g %g\n", x[3], t);

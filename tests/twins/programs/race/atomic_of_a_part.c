@@ -16,8 +16,8 @@ int main(void)
 #ifndef WRONG
 #pragma omp critical
 #endif
-    if (a[i] > best.value) { // finds
-      best.value = a[i];
+    if (a[i] > best.value) {
+      best.value = a[i]; // finds
       best.index = i;
     }
   }

@@ -11,10 +11,10 @@ int main(void)
 #pragma omp sections
     {
 #pragma omp section
-      b = a + 1; // finds
+      b = a + 1;
 #ifdef WRONG
 #pragma omp section
-      c = b + 1; // finds
+      c = b + 1;
 #endif
     }
 #ifndef WRONG
