@@ -5,7 +5,6 @@
 struct Shape {
   virtual double area() const = 0;
   virtual const char *name() const { return "shape"; }
-  virtual int corners() const = delete;
   virtual ~Shape() {}
 };
 struct Named {
