@@ -9,11 +9,15 @@ use gangway_gcn::operand::scalar;
 use gangway_gcn::table::row::{READS_DESTINATION, SELECT, SELECT_TWO, WRITES_EXEC, WRITES_SOURCE};
 use gangway_gcn::{Instruction, Operand};
 
-use crate::graph::{Block, writes_exec};
+use crate::graph::{self, Block, Lanes, writes_exec};
 
-/// Vector and accumulation registers.
+/// Vector and accumulation registers, then scalar ones and SCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Set([u64; 8]);
+pub struct Set([u64; WORDS]);
+
+const WORDS: usize = 11;
+/// The number of the first scalar register. The last is SCC's.
+pub const SCALAR: usize = 512;
 
 impl Set {
     /// Whether a register is in it; accumulation registers have the numbers from 256 on.
@@ -21,7 +25,42 @@ impl Set {
         self.0.get(number / 64).is_none_or(|word| word >> (number % 64) & 1 != 0)
     }
 
-    const ALL: Self = Self([u64::MAX; 8]);
+    const ALL: Self = Self([u64::MAX; WORDS]);
+    const SCALARS: Self = Self([0, 0, 0, 0, 0, 0, 0, 0, u64::MAX, u64::MAX, 1]);
+
+    pub fn numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..64 * WORDS).filter(|number| self.contains(*number))
+    }
+
+    pub fn put(&mut self, number: usize) {
+        if let Some(word) = self.0.get_mut(number / 64) {
+            *word |= 1 << (number % 64);
+        }
+    }
+
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word &= other);
+        self
+    }
+
+    #[must_use]
+    pub fn or(mut self, other: &Self) -> Self {
+        self.add(other);
+        self
+    }
+
+    #[must_use]
+    pub fn without(mut self, other: &Self) -> Self {
+        self.remove(other);
+        self
+    }
+
+    fn scalars(bits: u128) -> Self {
+        let mut set = Self::default();
+        (set.0[SCALAR / 64], set.0[SCALAR / 64 + 1]) = (bits as u64, (bits >> 64) as u64);
+        set
+    }
 
     fn add(&mut self, other: &Self) {
         self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
@@ -47,9 +86,21 @@ impl Set {
 
 /// Registers that are needed in lanes that are on, and in those that are off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Needs {
+pub struct Needs {
     on: Set,
     off: Set,
+}
+
+impl Needs {
+    /// Registers that are needed in any lanes.
+    pub fn any(&self) -> Set {
+        self.on.or(&self.off)
+    }
+
+    /// Registers that are needed in all lanes.
+    pub fn all(set: Set) -> Self {
+        Self { on: set, off: set }
+    }
 }
 
 /// What becomes of the lanes that are on at the end of a block.
@@ -105,9 +156,16 @@ fn crosses(instruction: &Instruction) -> bool {
     }
 }
 
-/// Vector registers that an instruction reads, and such that it writes in all lanes that are on.
+/// Whether an instruction writes the first lane of a register, and no other.
+fn writes_first(instruction: &Instruction) -> bool {
+    let Form::Vector(form) = &instruction.form else { return false };
+    instruction.row.name == "v_writelane_b32" && form.from.get(1) == Some(&Operand::Integer(0))
+}
+
+/// Registers that an instruction reads, and such that it writes in all lanes that are on.
 fn uses(instruction: &Instruction) -> (Set, Set) {
-    let (mut reads, mut writes) = (Set::default(), Set::default());
+    let scalars = graph::uses(instruction);
+    let (mut reads, mut writes) = (Set::scalars(scalars.0), Set::scalars(scalars.1));
     let to = instruction.to();
     to.iter().for_each(|operand| writes.insert(operand));
     let mut keeps = instruction.row.effects.any(READS_DESTINATION | WRITES_SOURCE);
@@ -159,27 +217,82 @@ pub fn takes_index(instruction: &Instruction) -> bool {
 /// For each block, for each instruction: registers whose values behind it are needed in lanes that are off there.
 pub fn of(blocks: &[Block]) -> Vec<Vec<Set>> {
     let mut entering = vec![Needs::default(); blocks.len()];
+    let ending = |block: &Block, entering: &[Needs]| ending(block, entering);
+    settle(blocks, &mut entering, &ending);
+    each(blocks, &entering, &ending)
+}
+
+/// What is needed at the end of a block, by what is needed where blocks begin.
+pub type Ending<'a> = &'a dyn Fn(&Block, &[Needs]) -> Needs;
+
+/// What is needed where blocks begin, from what is known of it.
+pub fn settle(blocks: &[Block], entering: &mut [Needs], ending: Ending<'_>) {
     let mut changed = true;
     while changed {
         changed = false;
         for (number, block) in blocks.iter().enumerate().rev() {
-            let found = walk(block, &entering, &mut |_| {});
+            let found = walk(block, ending(block, entering), &mut |_| {});
             changed |= found != std::mem::replace(&mut entering[number], found);
         }
     }
+}
+
+/// For each block, for each instruction: registers whose values behind it are needed in lanes that are off there.
+pub fn each(blocks: &[Block], entering: &[Needs], ending: Ending<'_>) -> Vec<Vec<Set>> {
     blocks
         .iter()
         .map(|block| {
             let mut list = Vec::with_capacity(block.code.len());
-            walk(block, &entering, &mut |off| list.push(off));
+            walk(block, ending(block, entering), &mut |off| list.push(off));
             list.reverse();
             list
         })
         .collect()
 }
 
-/// From the end of a block to its beginning; `each` gets what the lanes that are off need behind each instruction.
-fn walk(block: &Block, entering: &[Needs], each: &mut dyn FnMut(Set)) -> Needs {
+/// Registers that the code of blocks may write itself. VCC, SCC and M0 are said to be written by all.
+pub fn written(blocks: &[Block]) -> Set {
+    let mut written = implied();
+    for (_, instruction) in blocks.iter().flat_map(|block| &block.code) {
+        let (_, writes) = uses(instruction);
+        written.add(&writes);
+        if instruction.row.effects.any(WRITES_SOURCE)
+            && let Form::Vector(form) = &instruction.form
+        {
+            form.from.iter().for_each(|operand| written.insert(operand));
+        }
+        if writes_exec(instruction) {
+            written.add(&mask());
+        }
+        if switches_index(instruction) {
+            written.add(&Set::ALL.without(&Set::SCALARS));
+        }
+    }
+    written
+}
+
+/// Registers that instructions read and write without naming them, but for the mask of lanes.
+pub fn implied() -> Set {
+    let mut set = Set::scalars(3 << scalar::VCC | 1 << scalar::M0);
+    set.put(SCALAR + 128);
+    set
+}
+
+/// Registers that a kernel has with so many vector and accumulation registers.
+pub fn there(vectors: usize, accumulators: usize) -> Set {
+    let mut set = Set::SCALARS;
+    (0..vectors.min(256)).for_each(|number| set.put(number));
+    (0..accumulators.min(256)).for_each(|number| set.put(256 + number));
+    set
+}
+
+/// The mask of lanes.
+pub fn mask() -> Set {
+    Set::scalars(3 << scalar::EXEC)
+}
+
+/// What is needed at the end of a block that goes to others.
+pub fn ending(block: &Block, entering: &[Needs]) -> Needs {
     let mut needs = Needs::default();
     let change = block.code.last().map_or(Change::Nothing, |(_, instruction)| change(instruction));
     for to in block.exit.successors() {
@@ -193,10 +306,15 @@ fn walk(block: &Block, entering: &[Needs], each: &mut dyn FnMut(Set)) -> Needs {
             needs.off.add(&on);
         }
     }
+    needs
+}
+
+/// From the end of a block to its beginning; `each` gets what the lanes that are off need behind each instruction.
+fn walk(block: &Block, mut needs: Needs, each: &mut dyn FnMut(Set)) -> Needs {
     // Where registers are indexed any may be meant.
     let indexes = block.code.iter().any(|(_, instruction)| switches_index(instruction));
     for (_, instruction) in block.code.iter().rev() {
-        if block.key.full {
+        if block.key.lanes.full() {
             needs.on.add(&needs.off);
             needs.off = Set::default();
         }
@@ -205,14 +323,19 @@ fn walk(block: &Block, entering: &[Needs], each: &mut dyn FnMut(Set)) -> Needs {
         if indexes && takes_index(instruction) {
             (reads, writes) = (Set::ALL, Set::default());
         }
-        if crosses(instruction) {
+        let scalars = writes.and(&Set::SCALARS);
+        needs.on.remove(&scalars);
+        needs.off.remove(&scalars);
+        if block.key.lanes == Lanes::First && writes_first(instruction) {
+            needs.on.remove(&writes);
+        } else if crosses(instruction) {
             needs.off.add(&reads);
         } else {
             needs.on.remove(&writes);
         }
         needs.on.add(&reads);
     }
-    if block.key.full {
+    if block.key.lanes.full() {
         needs.on.add(&needs.off);
         needs.off = Set::default();
     }

@@ -1,50 +1,163 @@
 //! Writes PTX.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
 
+use crate::functions::{Functions, Unit};
 use crate::node::{Access, End, Function, Op, Space, Type, Update, Value};
-use crate::start::PARAMETERS;
-use crate::{Kernel, Lifted, Refusal};
+use crate::start::{PARAMETERS, SCRATCH};
+use crate::state::{VECTOR, Variable};
+use crate::{Apart, Kernel, Lifted, Refusal, trim};
 
-/// The PTX of a kernel.
+/// The PTX of a kernel with its functions, each in the order of `functions`.
 pub fn kernel(
-    f: &Function,
+    lifted: &[Function],
+    functions: &Functions,
     kernel: &Kernel<'_>,
     base: u64,
     nowhere: Vec<u64>,
 ) -> std::result::Result<Lifted, Refusal> {
-    let private = u64::from(kernel.descriptor.private_segment_size).next_multiple_of(16);
-    let flush = kernel.descriptor.rsrc1.denorm_mode_32() == 0;
-    let mut writer =
-        Writer { f, text: String::new(), temporaries: 0, flush, private, labels: 0, elsewhere: None };
-    for number in 0..f.blocks.len() {
-        writer.block(number).map_err(|(what, at)| Refusal { what, address: base + 4 * u64::from(at) })?;
+    let private = kernel.descriptor.private_segment_size.max(kernel.shape.private);
+    let private = u64::from(private).next_multiple_of(16);
+    let scratch = computes_addresses(lifted, functions, kernel.apart)
+        .map_err(|what| Refusal { what, address: kernel.entry })?;
+    let own = if scratch { 0 } else { private };
+    let mut text =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"gcn\"\n.extern .shared .align 16 .b8 lds[];\n"
+            .to_owned();
+    let shared = Shared { functions, own, flush: kernel.descriptor.rsrc1.denorm_mode_32() == 0 };
+    for unit in &functions.units[1..] {
+        let _ = writeln!(text, "{};", shared.head(unit));
     }
-    let (body, temporaries) = (writer.text, writer.temporaries);
-    let names = 2 * f.nodes.len();
-    let mut text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"gcn\"\n.extern .shared .align 16 .b8 lds[];\n\
-         .visible .entry kernel(.param .align 8 .b8 in[{}])\n{{\n",
-        4 * PARAMETERS
-    );
-    if private > 0 {
-        let _ = writeln!(text, ".local .align 16 .b8 own[{}];", 2 * private);
+    if !functions.by_address.is_empty() {
+        shared.find(&mut text);
     }
-    let _ = writeln!(
-        text,
-        ".reg .pred %p<{names}>;\n.reg .b32 %r<{names}>;\n.reg .b64 %d<{names}>;\n.reg .pred %tp<{0}>;\n\
-         .reg .b32 %t<{0}>;\n.reg .b64 %td<{0}>;\n.reg .b16 %th<{0}>;\n.reg .b32 %number;\n.reg .b32 %below;\n.reg .b32 %this;\n\
-         .reg .b64 %own;\nmov.u32 %number, %tid.x;\nmov.u32 %below, %lanemask_lt;\nmov.u32 %this, %lanemask_eq;",
-        temporaries + 1
-    );
-    if private > 0 {
-        let _ = writeln!(text, "mov.u64 %own, own;");
+    for (f, unit) in lifted.iter().zip(&functions.units) {
+        let is_kernel = std::ptr::eq(unit, &raw const functions.units[0]);
+        if is_kernel {
+            let _ = write!(text, ".visible .entry kernel(.param .align 8 .b8 in[{}])", 4 * PARAMETERS);
+        } else {
+            text.push_str(&shared.head(unit));
+        }
+        text.push_str("\n{\n");
+        let mut writer = Writer::new(f, &shared, unit);
+        for number in 0..f.blocks.len() {
+            let refuse = |(what, at)| Refusal { what, address: base + 4 * u64::from(at) };
+            writer.block(number).map_err(refuse)?;
+        }
+        let (body, temporaries) = (writer.text, writer.temporaries);
+        let names = 2 * f.nodes.len();
+        if own > 0 && is_kernel {
+            let _ = writeln!(text, ".local .align 16 .b8 own[{}];", 2 * own);
+        }
+        if own > 0 {
+            text.push_str(".reg .b64 %own;\n");
+        }
+        let _ = writeln!(
+            text,
+            ".reg .pred %p<{names}>;\n.reg .b32 %r<{names}>;\n.reg .b64 %d<{names}>;\n.reg .pred %tp<{0}>;\n\
+             .reg .b32 %t<{0}>;\n.reg .b64 %td<{0}>;\n.reg .b16 %th<{0}>;\n.reg .b32 %number;\n.reg .b32 %below;\n.reg .b32 %this;",
+            temporaries + 1
+        );
+        if writer.by_address {
+            let _ = writeln!(text, "{}", shared.prototype());
+        }
+        let _ = writeln!(
+            text,
+            "mov.u32 %number, %tid.x;\nmov.u32 %below, %lanemask_lt;\nmov.u32 %this, %lanemask_eq;"
+        );
+        if own > 0 {
+            text.push_str(if is_kernel { "mov.u64 %own, own;\n" } else { "ld.param.b64 %own, [in_own];\n" });
+        }
+        text.push_str(&body);
+        text.push_str("}\n");
     }
-    text.push_str(&body);
-    text.push_str("}\n");
-    Ok(Lifted { text, base, private, nowhere })
+    Ok(Lifted { text, base, private, scratch, nowhere })
+}
+
+/// Whether private memory is used by its address, as memory of the wave's, and not as each lane's own.
+fn computes_addresses(
+    lifted: &[Function],
+    functions: &Functions,
+    apart: Apart,
+) -> std::result::Result<bool, String> {
+    let scratch = trim::leads_to_address(lifted, functions, |op| op == Op::Parameter(SCRATCH));
+    let mut ops =
+        lifted.iter().flat_map(|f| f.blocks.iter().flat_map(|block| &block.list).map(|value| f.op(*value)));
+    let is_private = |op| match op {
+        Op::Load(access) | Op::Store(access) => access.space == Space::Private,
+        Op::Update(update, _) => update.space == Space::Private,
+        _ => false,
+    };
+    if scratch && apart == Apart::Nobodys {
+        return Err("an address in private memory".to_owned());
+    }
+    if scratch && ops.any(is_private) {
+        return Err("private memory both by its address and without".to_owned());
+    }
+    Ok(scratch)
+}
+
+/// What a kernel and its functions have in common.
+struct Shared<'a> {
+    functions: &'a Functions,
+    /// Bytes of private memory that a lane has of its own.
+    own: u64,
+    /// Denormals of single precision are zeros.
+    flush: bool,
+}
+
+/// The registers of PTX that a function's register is passed in: one for each half, or one.
+fn passed(variables: &[Variable]) -> impl Iterator<Item = (usize, u32)> + '_ {
+    let halves = |variable: Variable| if variable >= VECTOR { 2 } else { 1 };
+    variables
+        .iter()
+        .enumerate()
+        .flat_map(move |(index, variable)| (0..halves(*variable)).map(move |half| (index, half)))
+}
+
+impl Shared<'_> {
+    /// What a function takes and gives.
+    fn head(&self, unit: &Unit) -> String {
+        let given: Vec<String> =
+            passed(&unit.gives).map(|(index, half)| format!(".param .b32 o{index}_{half}")).collect();
+        let mut taken: Vec<String> =
+            passed(&unit.takes).map(|(index, half)| format!(".param .b32 i{index}_{half}")).collect();
+        if self.own > 0 {
+            taken.insert(0, ".param .b64 in_own".to_owned());
+        }
+        format!(".func ({}) f_{:x} ({})", given.join(", "), unit.entry, taken.join(", "))
+    }
+
+    /// The same of functions that are called by their addresses.
+    fn prototype(&self) -> String {
+        let Some(unit) = self.functions.called(None).map(|number| &self.functions.units[number]) else {
+            return String::new();
+        };
+        let given = vec![".param .b32 _"; passed(&unit.gives).count()];
+        let mut taken = vec![".param .b32 _"; passed(&unit.takes).count()];
+        if self.own > 0 {
+            taken.insert(0, ".param .b64 _");
+        }
+        format!("shape: .callprototype ({}) _ ({});", given.join(", "), taken.join(", "))
+    }
+
+    /// A function that finds the one for an address.
+    fn find(&self, text: &mut String) {
+        text.push_str(
+            ".func (.param .b64 found) find (.param .b64 to)\n{\n.reg .b64 %found, %to, %one;\n.reg .pred %is;\n\
+             ld.param.b64 %to, [to];\nmov.u64 %found, 0;\n",
+        );
+        for address in &self.functions.by_address {
+            let _ = writeln!(
+                text,
+                "mov.u64 %one, f_{address:x};\nsetp.eq.u64 %is, %to, 0x{address:x};\nselp.b64 %found, %one, %found, %is;"
+            );
+        }
+        text.push_str("st.param.b64 [found], %found;\nret;\n}\n");
+    }
 }
 
 /// What nothing is made of, and where it stands.
@@ -52,20 +165,47 @@ type Result<T = ()> = std::result::Result<T, (String, u32)>;
 
 struct Writer<'a> {
     f: &'a Function,
+    shared: &'a Shared<'a>,
+    unit: &'a Unit,
     text: String,
     temporaries: u32,
     /// Denormals of single precision are zeros.
     flush: bool,
-    /// Bytes of private memory of a lane.
-    private: u64,
+    /// Bytes of private memory that a lane has of its own.
+    own: u64,
     labels: u32,
     /// An address of which is known whether it is elsewhere than in global memory, and the predicate.
     elsewhere: Option<(Value, String)>,
+    /// What calls give, by the call and the register.
+    results: HashMap<(Value, Variable), Value>,
+    /// Functions are called by their addresses.
+    by_address: bool,
 }
 
 const HALVES: [u32; 2] = [0, 1];
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(f: &'a Function, shared: &'a Shared<'a>, unit: &'a Unit) -> Self {
+        let values = f.blocks.iter().flat_map(|block| block.list.iter().copied());
+        let results = values.filter_map(|value| match f.op(value) {
+            Op::Result(variable) => Some(((f.arg(value, 0), variable), value)),
+            _ => None,
+        });
+        Self {
+            f,
+            shared,
+            unit,
+            text: String::new(),
+            temporaries: 0,
+            flush: shared.flush,
+            own: shared.own,
+            labels: 0,
+            elsewhere: None,
+            results: results.collect(),
+            by_address: false,
+        }
+    }
+
     fn line(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
@@ -143,6 +283,7 @@ impl Writer<'_> {
                 }
             },
             End::Stop => self.line("exit;"),
+            End::Return => self.line("ret;"),
         }
         Ok(())
     }
@@ -194,7 +335,27 @@ impl Writer<'_> {
         let to = self.register(value, half);
         let arg = |index: usize, ty: &str| self.operand(node.args[index], half, ty);
         match node.op {
-            Op::Constant(_) | Op::Phi => {}
+            Op::Constant(_) | Op::Phi | Op::Result(_) => {}
+            Op::Entry(variable) => {
+                let Some(index) = self.unit.takes.iter().position(|taken| *taken == variable) else {
+                    return Err(format!("the register {variable}, which nobody gives the function"));
+                };
+                let half = if variable >= VECTOR { half } else { 0 };
+                let word = self.temporary(Type::Word);
+                match node.ty {
+                    Type::Bit => self
+                        .line(&format!("ld.param.b32 {word}, [i{index}_0];\nsetp.ne.u32 {to}, {word}, 0;")),
+                    _ => self.line(&format!("ld.param.b32 {to}, [i{index}_{half}];")),
+                }
+            }
+            Op::Call(called) => self.call(value, called)?,
+            Op::Return => {
+                let args = node.args.clone();
+                for (index, half) in passed(&self.unit.gives) {
+                    let word = self.word(args[index], half);
+                    self.line(&format!("st.param.b32 [o{index}_{half}], {word};"));
+                }
+            }
             Op::Parameter(number) => self.line(&format!("ld.param.u32 {to}, [in+{}];", 4 * number)),
             Op::Special(name) => self.line(&format!("mov.u32 {to}, {name};")),
             Op::Lane => self.line(&format!("add.u32 {to}, %number, {};", 32 * half)),
@@ -286,8 +447,86 @@ impl Writer<'_> {
                 }
             },
             Op::Require(_) if self.f.as_constant(node.args[0]) == Some(1) => {}
+            Op::Require(_) if self.shared.functions.units.len() > 1 => {
+                // What a function is given is known when it runs.
+                let (bit, not) = (self.register(node.args[0], 0), self.temporary(Type::Bit));
+                self.line(&format!("not.pred {not}, {bit};"));
+                self.line(&format!("@{not} trap;"));
+            }
             Op::Require(name) | Op::Unknown(name) => return Err(name.to_owned()),
         }
+        Ok(())
+    }
+
+    /// A word that is passed; bits are words then.
+    fn word(&mut self, value: Value, half: u32) -> String {
+        let from = self.operand(value, half, "");
+        if self.f.ty(value) != Type::Bit {
+            return from;
+        }
+        if let Some(bit) = self.f.as_constant(value) {
+            return format!("{bit}");
+        }
+        let temporary = self.temporary(Type::Word);
+        self.line(&format!("selp.b32 {temporary}, 1, 0, {from};"));
+        temporary
+    }
+
+    /// A call of a function with a number, or of one by its address.
+    fn call(&mut self, value: Value, called: Option<u32>) -> std::result::Result<(), String> {
+        let shared = self.shared;
+        let number = called.map(|number| number as usize).or_else(|| shared.functions.called(None));
+        let Some(unit) = number.map(|number| &shared.functions.units[number]) else {
+            return Err("a call where there are no functions".to_owned());
+        };
+        let node = self.f.node(value);
+        let (address, args) =
+            if called.is_some() { (None, &node.args[..]) } else { (Some(node.args[0]), &node.args[1..]) };
+        let target = match address {
+            Some(address) => {
+                self.by_address = true;
+                let (from, found, none) =
+                    (self.in_register(address, 0), self.temporary(Type::Wide), self.temporary(Type::Bit));
+                self.line("{\n.param .b64 found;\n.param .b64 to;");
+                self.line(&format!("st.param.b64 [to], {from};\ncall (found), find, (to);"));
+                self.line(&format!("ld.param.b64 {found}, [found];\n}}"));
+                self.line(&format!("setp.eq.u64 {none}, {found}, 0;"));
+                self.line(&format!("@{none} trap;"));
+                found
+            }
+            None => format!("f_{:x}", unit.entry),
+        };
+        self.line("{");
+        let mut taken = Vec::new();
+        if self.own > 0 {
+            taken.push("in_own".to_owned());
+            self.line(".param .b64 in_own;\nst.param.b64 [in_own], %own;");
+        }
+        for (index, half) in passed(&unit.takes) {
+            let word = self.word(args[index], half);
+            let name = format!("a{index}_{half}");
+            self.line(&format!(".param .b32 {name};\nst.param.b32 [{name}], {word};"));
+            taken.push(name);
+        }
+        let value = self.f.find(value);
+        let given: Vec<String> =
+            passed(&unit.gives).map(|(index, half)| format!("r{index}_{half}")).collect();
+        for name in &given {
+            self.line(&format!(".param .b32 {name};"));
+        }
+        let prototype = if address.is_some() { ", shape" } else { "" };
+        self.line(&format!("call ({}), {target}, ({}){prototype};", given.join(", "), taken.join(", ")));
+        for ((index, half), name) in passed(&unit.gives).zip(&given) {
+            let Some(result) = self.results.get(&(value, unit.gives[index])).copied() else { continue };
+            let to = self.register(result, half);
+            if self.f.ty(result) == Type::Bit {
+                let word = self.temporary(Type::Word);
+                self.line(&format!("ld.param.b32 {word}, [{name}];\nsetp.ne.u32 {to}, {word}, 0;"));
+            } else {
+                self.line(&format!("ld.param.b32 {to}, [{name}];"));
+            }
+        }
+        self.line("}");
         Ok(())
     }
 
@@ -382,11 +621,11 @@ impl Writer<'_> {
         let (wide, at) = (self.temporary(Type::Wide), self.temporary(Type::Wide));
         self.line(&format!("cvt.u64.u32 {wide}, {word};"));
         self.line(&format!("add.s64 {at}, {wide}, %own;"));
-        if half == 0 || self.private == 0 {
+        if half == 0 || self.own == 0 {
             return at;
         }
         let other = self.temporary(Type::Wide);
-        self.line(&format!("add.s64 {other}, {at}, {};", self.private));
+        self.line(&format!("add.s64 {other}, {at}, {};", self.own));
         other
     }
 
@@ -477,7 +716,7 @@ impl Writer<'_> {
         }
         with(self, "global", at, &format!("@{global} "));
         with(self, "shared", &low, &format!("@{group} "));
-        if self.private > 0 {
+        if self.own > 0 {
             let own_at = self.own(&low, half);
             with(self, "local", &own_at, &format!("@{own} "));
         } else {

@@ -88,7 +88,7 @@ fn number(s: &mut State, instruction: &Instruction, form: &Vector, word: &Slot) 
 
 /// The lowest lane that is on, or 0.
 fn first_lane(s: &mut State) -> Value {
-    if s.full {
+    if s.full || s.first {
         return s.f.word(0);
     }
     let (exec, most) = (s.exec(), s.f.word(63));

@@ -20,17 +20,65 @@ const INSTRUCTIONS: usize = 16_000;
 /// Functions that call each other, at most.
 const CALLS: usize = 24;
 
+/// Instructions of a function that is no call.
+const SMALL: usize = 24;
+/// Scalar registers below this one are what functions may be handed addresses in.
+const PASSED: u8 = 32;
+/// The first of the two registers with the return address in GCC's code.
+pub const GCC: u8 = 18;
+
 /// The place of what must not be reached.
 const NOWHERE: u64 = u64::MAX;
+
+/// Whether something about calls is in the way, which functions that stand apart may do without.
+pub fn is_of_calls(refusal: &Refusal) -> bool {
+    matches!(refusal.what.as_str(), "s_swappc_b64" | "s_setpc_b64" | TOO_MUCH | TOO_DEEP)
+}
+
+/// Its functions are not to stand apart.
+pub const NOT_GCC: &str = "functions of another compiler than GCC";
+const TOO_MUCH: &str = "too much code";
+const TOO_DEEP: &str = "functions that call each other";
 
 /// Where a block begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub pc: u64,
-    /// All lanes are on.
-    pub full: bool,
+    pub lanes: Lanes,
     /// Where the functions return to that the code is in: each call has blocks of its own.
     pub calls: Vec<u64>,
+    pub step: Step,
+}
+
+/// Which lanes are on, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    All,
+    /// The first one: what it computes is one for all. So is nearly all of GCC's code.
+    First,
+    /// Any, or all.
+    Some,
+}
+
+impl Lanes {
+    pub const fn of(full: bool) -> Self {
+        if full { Self::All } else { Self::Some }
+    }
+
+    pub const fn full(self) -> bool {
+        matches!(self, Self::All)
+    }
+}
+
+/// What a block is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// The code at its place.
+    Code,
+    /// A jump at its place which is the function's end.
+    Return,
+    /// A jump at its place which is a call of another function, and the function's end.
+    Tail,
 }
 
 /// What a branch looks at.
@@ -50,6 +98,15 @@ pub enum Exit {
     Exec(usize, usize),
     /// If a pair of scalar registers has an address, as it should, and if not.
     Goto(u8, u64, usize, usize),
+    /// A function that stands apart: the one at an address, which a pair of scalar registers should have, or whichever
+    /// that has. Then, if all lanes are on, and if not.
+    Call(u8, Option<u64>, usize, usize),
+    /// The same at the end of a function, which returns then.
+    Tail(u8, Option<u64>),
+    /// The end of a function, by a pair of scalar registers that should have the address that it was given.
+    Return(u8),
+    /// If a pair of scalar registers has the address that the function was given, and if not.
+    Given(u8, usize, usize),
     Stop,
     Trap,
     /// To an address at which there is no code.
@@ -66,11 +123,15 @@ impl Exit {
     fn each(&mut self, with: &mut dyn FnMut(&mut usize)) {
         match self {
             Self::Jump(to) => with(to),
-            Self::Branch(_, yes, no) | Self::Exec(yes, no) | Self::Goto(_, _, yes, no) => {
+            Self::Branch(_, yes, no)
+            | Self::Exec(yes, no)
+            | Self::Goto(_, _, yes, no)
+            | Self::Call(_, _, yes, no)
+            | Self::Given(_, yes, no) => {
                 with(yes);
                 with(no);
             }
-            Self::Stop | Self::Trap | Self::Nowhere(_) => {}
+            Self::Tail(..) | Self::Return(_) | Self::Stop | Self::Trap | Self::Nowhere(_) => {}
         }
     }
 }
@@ -87,7 +148,19 @@ pub struct Code<'a> {
     pub gpu: Gpu,
     pub read: &'a dyn Fn(u64, &mut [u8]) -> bool,
     pub constant: &'a dyn Fn(u64, u64) -> bool,
+    pub is_code: &'a dyn Fn(u64) -> bool,
     pub decoded: HashMap<u64, Instruction>,
+    /// Functions stand apart, but for small ones. If not each call has the function's code for itself.
+    pub apart: bool,
+    /// The pair of scalar registers that functions get the address to return to in, as soon as one is called.
+    pub given: Option<u8>,
+    /// Functions that are called by their addresses, and such whose addresses something else reads.
+    pub called: BTreeSet<u64>,
+    pub taken: BTreeSet<u64>,
+    /// Some are called whose addresses are not known.
+    pub unknown: bool,
+    /// Scalar registers that functions write which stand apart, with all that those call.
+    pub writes: BTreeMap<u64, u128>,
 }
 
 impl Code<'_> {
@@ -107,6 +180,41 @@ impl Code<'_> {
         let found = Decoder::of(self.gpu).decode(&bytes[..size]).map_err(|why| refuse(why.to_string()))?;
         self.decoded.insert(pc, found);
         Ok(found)
+    }
+
+    /// Whether a function is a few instructions one after the other: then it is a part of whoever calls it.
+    fn is_small(&mut self, mut pc: u64) -> bool {
+        for _ in 0..SMALL {
+            let Ok(instruction) = self.at(pc) else { return false };
+            if ends(&instruction) {
+                return instruction.row.name == "s_setpc_b64" && through(&instruction) == self.given;
+            }
+            if writes_exec(&instruction) {
+                return false;
+            }
+            pc += u64::from(instruction.size);
+        }
+        false
+    }
+
+    /// Whether a jump through registers of which nothing is known is taken for a function's end.
+    fn returns(&self, instruction: &Instruction, pair: u8) -> bool {
+        instruction.row.name == "s_setpc_b64" && (!self.apart || self.given == Some(pair))
+    }
+
+    /// The pair of registers that a call leaves the address behind it in.
+    fn note_call(&mut self, pc: u64, instruction: &Instruction) -> Result<(), Refusal> {
+        let Some(Operand::Scalar { first, .. }) = instruction.to().first().copied() else { return Ok(()) };
+        match self.given {
+            Some(other) if other != first && self.apart => {
+                let what = "functions that return by several registers".to_owned();
+                Err(Refusal { what, address: pc })
+            }
+            _ => {
+                self.given = Some(first);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -179,7 +287,8 @@ fn targets(jumps: &Jumps, pc: u64, instruction: &Instruction) -> Result<Vec<u64>
         ("s_swappc_b64" | "s_setpc_b64", _) => match (jumps.get(&pc), row.name) {
             (Some(Target::Code(target)), "s_swappc_b64") => Ok(vec![*target, next]),
             (Some(Target::Code(target)), _) => Ok(vec![*target]),
-            (Some(Target::Nowhere(_)), _) => Ok(Vec::new()),
+            (Some(Target::Function(_)), "s_swappc_b64") => Ok(vec![next]),
+            (Some(Target::Function(_) | Target::Nowhere(_)), _) => Ok(Vec::new()),
             (None, "s_setpc_b64") => Ok(Vec::new()),
             (None, _) => Err(Refusal { what: row.name.to_owned(), address: pc }),
         },
@@ -191,19 +300,28 @@ fn targets(jumps: &Jumps, pc: u64, instruction: &Instruction) -> Result<Vec<u64>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Code(u64),
+    /// A function that stands apart, if it is known which.
+    Function(Option<u64>),
     /// There is nothing: as a rule a function that the program may have and does not, which code looks at before.
     Nowhere(u64),
 }
 
 impl Target {
-    fn of(code: &Code<'_>, address: u64) -> Self {
-        if (code.read)(address, &mut [0; 4]) { Self::Code(address) } else { Self::Nowhere(address) }
+    fn of(code: &mut Code<'_>, address: u64, calls: bool) -> Self {
+        if !(code.read)(address, &mut [0; 4]) {
+            return Self::Nowhere(address);
+        }
+        if code.apart && (calls && !code.is_small(address) || !calls && code.called.contains(&address)) {
+            code.called.insert(address);
+            return Self::Function(Some(address));
+        }
+        Self::Code(address)
     }
 
     const fn code(self) -> Option<u64> {
         match self {
             Self::Code(address) => Some(address),
-            Self::Nowhere(_) => None,
+            Self::Function(_) | Self::Nowhere(_) => None,
         }
     }
 }
@@ -214,23 +332,74 @@ type Jumps = HashMap<u64, Target>;
 /// Words that scalar registers hold, and what is carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Words {
-    known: BTreeMap<u8, u32>,
+    known: BTreeMap<Holder, u32>,
     carry: Option<bool>,
+}
+
+/// What holds a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    Scalar(u8),
+    /// A lane of a vector register.
+    Lane(u8, u8),
 }
 
 impl Words {
     fn word(&self, operand: Option<&Operand>) -> Option<u32> {
         match *operand? {
-            Operand::Scalar { first, words: 1 } => self.known.get(&first).copied(),
+            Operand::Scalar { first, words: 1 } => self.scalar(first),
             Operand::Literal(value) => Some(value),
             Operand::Integer(value) => Some(i32::from(value).cast_unsigned()),
             _ => None,
         }
     }
 
+    fn scalar(&self, number: u8) -> Option<u32> {
+        self.known.get(&Holder::Scalar(number)).copied()
+    }
+
     fn pair(&self, first: u8) -> Option<u64> {
-        let (low, high) = (self.known.get(&first)?, self.known.get(&(first + 1))?);
-        Some(u64::from(*high) << 32 | u64::from(*low))
+        let (low, high) = (self.scalar(first)?, self.scalar(first + 1)?);
+        Some(u64::from(high) << 32 | u64::from(low))
+    }
+
+    /// The lane that an instruction names which reads or writes one.
+    fn lane(register: Option<&Operand>, lane: Option<&Operand>) -> Option<Holder> {
+        match (register?, lane?) {
+            (Operand::Vector { first, words: 1 }, Operand::Integer(lane)) => {
+                Some(Holder::Lane(*first, *lane as u8 & 63))
+            }
+            _ => None,
+        }
+    }
+
+    /// Scalar registers that have been written.
+    fn forget(&mut self, written: u128) {
+        self.known
+            .retain(|holder, _| !matches!(holder, Holder::Scalar(number) if written >> number & 1 != 0));
+    }
+
+    /// Addresses of code that an instruction reads for something else than a call of it or a part of it.
+    fn taken(&self, code: &mut Code<'_>, instruction: &Instruction) {
+        let reads = match (instruction.row.name, through(instruction)) {
+            ("s_add_u32" | "s_addc_u32", _) => return,
+            // What is handed over is in one of the first registers.
+            (_, Some(pair)) => ((1 << PASSED) - 1) & !(3 << pair),
+            _ => uses(instruction).0,
+        };
+        for number in (0..104u8).filter(|number| reads >> number & 1 != 0) {
+            for first in [Some(number), number.checked_sub(1)].into_iter().flatten() {
+                if through(instruction) == Some(first) {
+                    continue;
+                }
+                if let Some(address) = self.pair(first)
+                    && address.is_multiple_of(4)
+                    && (code.is_code)(address)
+                {
+                    code.taken.insert(address);
+                }
+            }
+        }
     }
 
     /// What is known behind an instruction: addresses of code, as compilers write them.
@@ -239,6 +408,7 @@ impl Words {
 
         let mut found = Vec::new();
         let mut carry = None;
+        let mut lane = None;
         let wide = |value: u64| vec![value as u32, (value >> 32) as u32];
         match (instruction.row.name, &instruction.form) {
             ("s_getpc_b64", _) => found = wide(pc + u64::from(instruction.size)),
@@ -255,6 +425,16 @@ impl Words {
                     let sum = u64::from(a) + u64::from(b) + u64::from(with);
                     carry = Some(sum > u64::from(u32::MAX));
                     found.push(sum as u32);
+                }
+            }
+            ("v_readlane_b32", Form::Vector(form)) => {
+                let from = Self::lane(form.from.first(), form.from.get(1));
+                found.extend(from.and_then(|from| self.known.get(&from).copied()));
+            }
+            ("v_writelane_b32", Form::Vector(form)) => {
+                if let Some(to) = Self::lane(form.to.first(), form.from.get(1)) {
+                    self.known.remove(&to);
+                    lane = self.word(form.from.first()).map(|word| (to, word));
                 }
             }
             // From the table of addresses that the loader has written.
@@ -275,31 +455,52 @@ impl Words {
             }
             _ => {}
         }
-        let (_, writes) = uses(instruction);
-        self.known.retain(|register, _| writes >> register & 1 == 0);
+        self.forget(uses(instruction).1);
+        if lane.is_none() {
+            for operand in instruction.to().iter() {
+                if let Operand::Vector { first, words } = *operand {
+                    let is = |register: u8| (first..first.saturating_add(words)).contains(&register);
+                    self.known
+                        .retain(|holder, _| !matches!(holder, Holder::Lane(register, _) if is(*register)));
+                }
+            }
+        }
+        self.known.extend(lane);
         if instruction.row.effects.any(WRITES_SCC) {
             self.carry = carry;
         }
         if let Some(Operand::Scalar { first, .. }) = instruction.to().first() {
             for (number, word) in found.into_iter().enumerate() {
-                self.known.insert(first + number as u8, word);
+                self.known.insert(Holder::Scalar(first + number as u8), word);
             }
         }
     }
 
     /// What is left behind a call of a function that writes these registers, of which it keeps some (AMDGPU guide,
     /// "Non-Kernel Functions"). Where it does not, the address that is jumped to is another one, which code looks at.
-    fn call(&mut self, written: u128) {
-        const KEPT: [std::ops::Range<u8>; 5] = [30..40, 48..56, 64..72, 80..88, 96..106];
-        let is_kept = |register: &u8| KEPT.iter().any(|range| range.contains(register));
-        self.known.retain(|register, _| written >> register & 1 == 0 || is_kept(register));
+    fn call(&mut self, written: u128, given: Option<u8>) {
+        const KEPT: &[std::ops::Range<u8>] = &[30..40, 48..56, 64..72, 80..88, 96..106];
+        const GCCS_LANES: std::ops::Range<u8> = 16..24;
+        const KEPT_LANES: &[std::ops::Range<u8>] = &[40..48, 56..64, 72..80, 88..96, 104..112, 120..128];
+        // GCC has rules of its own.
+        let (kept, lanes) = match given {
+            Some(GCC) => (&[14..16, 32..106][..], std::slice::from_ref(&GCCS_LANES)),
+            _ => (KEPT, KEPT_LANES),
+        };
+        let is_in = |ranges: &[std::ops::Range<u8>], register: &u8| {
+            ranges.iter().any(|range| range.contains(register))
+        };
+        self.known.retain(|holder, _| match holder {
+            Holder::Scalar(register) => written >> register & 1 == 0 || is_in(kept, register),
+            Holder::Lane(register, _) => is_in(lanes, register),
+        });
         self.carry = None;
     }
 
     /// What is known on both ways; whether it has become less.
     fn meet(&mut self, other: &Self) -> bool {
         let before = (self.known.len(), self.carry);
-        self.known.retain(|register, word| other.known.get(register) == Some(word));
+        self.known.retain(|holder, word| other.known.get(holder) == Some(word));
         self.carry = self.carry.filter(|_| self.carry == other.carry);
         before != (self.known.len(), self.carry)
     }
@@ -316,7 +517,7 @@ fn written(code: &mut Code<'_>, jumps: &Jumps, function: Option<u64>) -> Result<
             if ends(&instruction) {
                 match through(&instruction) {
                     // Of one that is not known anything may be written.
-                    Some(_) if instruction.row.name == "s_swappc_b64" && !jumps.contains_key(&pc) => {
+                    Some(pair) if !jumps.contains_key(&pc) && !code.returns(&instruction, pair) => {
                         return Ok(u128::MAX);
                     }
                     _ => work.extend(targets(jumps, pc, &instruction)?),
@@ -327,6 +528,26 @@ fn written(code: &mut Code<'_>, jumps: &Jumps, function: Option<u64>) -> Result<
         }
     }
     Ok(written)
+}
+
+/// The same of a function that stands apart: compilers leave what it does not write in registers that any other may.
+fn written_apart(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
+    if let Some(written) = code.writes.get(&function) {
+        return Ok(*written);
+    }
+    // Of one that calls itself anything may be written.
+    code.writes.insert(function, u128::MAX);
+    let (_, jumps) = leaders(code, function)?;
+    let mut found = written(code, &jumps, Some(function))?;
+    for target in jumps.values() {
+        found |= match target {
+            Target::Function(Some(other)) => written_apart(code, *other)?,
+            Target::Function(None) => u128::MAX,
+            Target::Code(_) | Target::Nowhere(_) => 0,
+        };
+    }
+    code.writes.insert(function, found);
+    Ok(found)
 }
 
 /// Places where blocks begin, and where jumps through registers lead to.
@@ -357,9 +578,15 @@ fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Re
             if let Some(pair) = through(&instruction) {
                 jumps.remove(&pc);
                 lost.remove(&pc);
+                let calls = instruction.row.name == "s_swappc_b64";
+                if calls {
+                    code.note_call(pc, &instruction)?;
+                }
                 if let Some(target) = words.pair(pair).filter(|target| target.is_multiple_of(4)) {
-                    jumps.insert(pc, Target::of(code, target));
-                } else if instruction.row.name == "s_swappc_b64" {
+                    jumps.insert(pc, Target::of(code, target, calls));
+                } else if calls && code.apart {
+                    jumps.insert(pc, Target::Function(None));
+                } else if calls {
                     lost.insert(pc, instruction.row.name);
                     break;
                 }
@@ -368,8 +595,13 @@ fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Re
                 for target in targets(&jumps, pc, &instruction)? {
                     let mut words = words.clone();
                     if target == next && through(&instruction).is_some() {
-                        let function = jumps.get(&pc).and_then(|target| target.code());
-                        words.call(written(code, &jumps, function)?);
+                        let written = match jumps.get(&pc) {
+                            Some(Target::Function(None)) => u128::MAX,
+                            Some(Target::Function(Some(function))) => written_apart(code, *function)?,
+                            found => written(code, &jumps, found.and_then(|target| target.code()))?,
+                        };
+                        words.call(written, code.given);
+                        words.forget(uses(&instruction).1);
                     }
                     reach(&mut states, target, &words);
                 }
@@ -383,10 +615,25 @@ fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Re
             pc = next;
         }
     }
-    match lost.first_key_value() {
-        Some((pc, name)) => Err(Refusal { what: (*name).to_owned(), address: *pc }),
-        None => Ok((states.into_keys().collect(), jumps)),
+    if let Some((pc, name)) = lost.first_key_value() {
+        return Err(Refusal { what: (*name).to_owned(), address: *pc });
     }
+    code.unknown |= jumps.values().any(|target| *target == Target::Function(None));
+    if code.apart {
+        for (start, mut words) in states.clone() {
+            let mut pc = start;
+            loop {
+                let instruction = code.at(pc)?;
+                words.taken(code, &instruction);
+                words.pass(code, pc, &instruction);
+                pc += u64::from(instruction.size);
+                if ends(&instruction) || states.contains_key(&pc) {
+                    break;
+                }
+            }
+        }
+    }
+    Ok((states.into_keys().collect(), jumps))
 }
 
 /// Pairs of scalar registers that are read before they are written, for each leader.
@@ -435,7 +682,7 @@ fn live(code: &mut Code<'_>, leaders: &BTreeSet<u64>, jumps: &Jumps) -> Result<B
 }
 
 /// Scalar registers that an instruction reads and writes.
-fn uses(instruction: &Instruction) -> (u128, u128) {
+pub fn uses(instruction: &Instruction) -> (u128, u128) {
     let bits = |operand: &Operand| match *operand {
         Operand::Scalar { first, words } => ((1u128 << words) - 1).checked_shl(first.into()).unwrap_or(0),
         _ => 0,
@@ -516,14 +763,35 @@ fn widens(instruction: &Instruction) -> bool {
     matches!(instruction.row.name, "s_or_b64" | "s_mov_b64" | "s_or_saveexec_b64")
 }
 
+/// Whether it turns the first lane on and all others off.
+fn sets_first(instruction: &Instruction) -> bool {
+    let Form::Scalar(Scalar { to, from, .. }) = &instruction.form else { return false };
+    instruction.row.name == "s_mov_b64"
+        && matches!(to.first(), Some(Operand::Scalar { first: scalar::EXEC, words: 2 }))
+        && from.first() == Some(&Operand::Integer(1))
+}
+
 /// All blocks; the first ones are the kernel's beginning.
-pub fn blocks(code: &mut Code<'_>, entry: u64, full: &[bool]) -> Result<(Vec<Block>, Vec<usize>), Refusal> {
+pub fn blocks(
+    code: &mut Code<'_>,
+    entry: u64,
+    full: &[bool],
+    is_function: bool,
+) -> Result<(Vec<Block>, Vec<usize>), Refusal> {
     let (leaders, jumps) = leaders(code, entry)?;
     let live = live(code, &leaders, &jumps)?;
-    let mut walk =
-        Walk { leaders, jumps, live, numbers: HashMap::new(), blocks: Vec::new(), work: Vec::new() };
+    let mut walk = Walk {
+        leaders,
+        jumps,
+        live,
+        is_function,
+        numbers: HashMap::new(),
+        blocks: Vec::new(),
+        work: Vec::new(),
+    };
     let none = BTreeSet::new();
-    let entries: Vec<usize> = full.iter().map(|full| walk.number(entry, *full, &none, &[])).collect();
+    let entries: Vec<usize> =
+        full.iter().map(|full| walk.number(entry, Lanes::of(*full), &none, &[])).collect();
     let mut count = 0;
     while let Some(at) = walk.work.pop() {
         walk.blocks[at].waits = false;
@@ -532,7 +800,7 @@ pub fn blocks(code: &mut Code<'_>, entry: u64, full: &[bool]) -> Result<(Vec<Blo
         count = count + list.len() - block.code.len();
         (block.code, block.exit) = (list, exit);
         if walk.blocks.len() > BLOCKS || count > INSTRUCTIONS {
-            return Err(Refusal { what: "too much code".to_owned(), address: entry });
+            return Err(Refusal { what: TOO_MUCH.to_owned(), address: entry });
         }
     }
     Ok(reached(walk.blocks.into_iter().map(|found| found.block).collect(), &entries))
@@ -552,7 +820,7 @@ fn reached(mut blocks: Vec<Block>, entries: &[usize]) -> (Vec<Block>, Vec<usize>
         blocks[at].exit.each(&mut |to| work.push(*to));
     }
     let list = order.iter().map(|&at| {
-        let hole = Key { pc: NOWHERE, full: false, calls: Vec::new() };
+        let hole = Key { pc: NOWHERE, lanes: Lanes::Some, calls: Vec::new(), step: Step::Code };
         let none = Block { key: hole, code: Vec::new(), exit: Exit::Stop };
         let mut block = std::mem::replace(&mut blocks[at], none);
         block.exit.each(&mut |to| *to = numbers[*to]);
@@ -573,6 +841,7 @@ struct Walk {
     leaders: BTreeSet<u64>,
     jumps: Jumps,
     live: BTreeMap<u64, u128>,
+    is_function: bool,
     numbers: HashMap<Key, usize>,
     blocks: Vec<Found>,
     work: Vec<usize>,
@@ -580,8 +849,12 @@ struct Walk {
 
 impl Walk {
     /// The block of a place, which is come to with this knowledge.
-    fn number(&mut self, pc: u64, full: bool, known: &BTreeSet<u8>, calls: &[u64]) -> usize {
-        let key = Key { pc, full, calls: calls.to_vec() };
+    fn number(&mut self, pc: u64, lanes: Lanes, known: &BTreeSet<u8>, calls: &[u64]) -> usize {
+        self.step(pc, lanes, known, calls, Step::Code)
+    }
+
+    fn step(&mut self, pc: u64, lanes: Lanes, known: &BTreeSet<u8>, calls: &[u64], step: Step) -> usize {
+        let key = Key { pc, lanes, calls: calls.to_vec(), step };
         if let Some(&at) = self.numbers.get(&key) {
             let found = &mut self.blocks[at];
             let before = found.known.len();
@@ -603,7 +876,8 @@ impl Walk {
 
     /// What is in a block, and where it leads to.
     fn block(&mut self, code: &mut Code<'_>, at: usize) -> Result<(Vec<(u64, Instruction)>, Exit), Refusal> {
-        let Key { mut pc, full, calls } = self.blocks[at].block.key.clone();
+        let Key { mut pc, lanes, calls, step } = self.blocks[at].block.key.clone();
+        let full = lanes.full();
         let mut known = self.blocks[at].known.clone();
         let mut list = Vec::new();
         let exit = loop {
@@ -612,25 +886,32 @@ impl Walk {
             }
             let instruction = code.at(pc)?;
             let next = pc + u64::from(instruction.size);
+            match (step, through(&instruction)) {
+                (Step::Return, Some(pair)) => break Exit::Return(pair),
+                (Step::Tail, Some(pair)) => break Exit::Tail(pair, None),
+                _ => {}
+            }
             if ends(&instruction) {
                 if is_trap(&instruction) || instruction.row.name == "s_swappc_b64" {
                     list.push((pc, instruction));
                 }
-                break self.end(pc, &instruction, full, known, &calls)?;
+                break self.end(code, pc, &instruction, lanes, known, &calls)?;
             }
             list.push((pc, instruction));
             if let Some(after) = pass(&instruction, full, &mut known) {
                 break if after {
-                    Exit::Jump(self.number(next, true, &known, &calls))
+                    Exit::Jump(self.number(next, Lanes::All, &known, &calls))
+                } else if sets_first(&instruction) {
+                    Exit::Jump(self.number(next, Lanes::First, &known, &calls))
                 } else if full || widens(&instruction) {
-                    let all = self.number(next, true, &known, &calls);
-                    Exit::Exec(all, self.number(next, false, &known, &calls))
+                    let all = self.number(next, Lanes::All, &known, &calls);
+                    Exit::Exec(all, self.number(next, Lanes::Some, &known, &calls))
                 } else {
-                    Exit::Jump(self.number(next, false, &known, &calls))
+                    Exit::Jump(self.number(next, Lanes::Some, &known, &calls))
                 };
             }
             if self.leaders.contains(&next) {
-                break Exit::Jump(self.number(next, full, &known, &calls));
+                break Exit::Jump(self.number(next, lanes, &known, &calls));
             }
             pc = next;
         };
@@ -640,47 +921,75 @@ impl Walk {
     /// Where an instruction leads to that goes elsewhere.
     fn end(
         &mut self,
+        code: &mut Code<'_>,
         pc: u64,
         instruction: &Instruction,
-        full: bool,
+        lanes: Lanes,
         mut known: BTreeSet<u8>,
         calls: &[u64],
     ) -> Result<Exit, Refusal> {
         let next = pc + u64::from(instruction.size);
+        let full = lanes.full();
         if is_trap(instruction) {
             return Ok(Exit::Trap);
         }
         if let Some(pair) = through(instruction) {
             let mut calls = calls.to_vec();
+            let swaps = instruction.row.name == "s_swappc_b64";
             let target = match (self.jumps.get(&pc), calls.last()) {
+                (Some(&Target::Function(function)), _) if swaps => {
+                    let none = BTreeSet::new();
+                    let all = self.number(next, Lanes::All, &none, &calls);
+                    return Ok(Exit::Call(
+                        pair,
+                        function,
+                        all,
+                        self.number(next, Lanes::Some, &none, &calls),
+                    ));
+                }
+                (Some(&Target::Function(function)), _) if self.is_function => {
+                    return Ok(Exit::Tail(pair, function));
+                }
                 (Some(Target::Code(target)), _) => *target,
                 (Some(Target::Nowhere(target)), _) => return Ok(Exit::Nowhere(*target)),
                 // That is how functions return.
                 (None, Some(_)) => calls.pop().unwrap_or(NOWHERE),
-                (None, None) => return Err(Refusal { what: instruction.row.name.to_owned(), address: pc }),
+                (None, None) if self.is_function && code.given == Some(pair) => {
+                    return Ok(Exit::Return(pair));
+                }
+                // GCC's code jumps to places of the function itself.
+                (None, None) if self.is_function && code.given != Some(GCC) => {
+                    code.unknown = true;
+                    let none = BTreeSet::new();
+                    let ends = self.step(pc, lanes, &none, &[], Step::Return);
+                    return Ok(Exit::Given(pair, ends, self.step(pc, lanes, &none, &[], Step::Tail)));
+                }
+                (Some(Target::Function(_)), _) | (None, None) => {
+                    return Err(Refusal { what: instruction.row.name.to_owned(), address: pc });
+                }
             };
-            if instruction.row.name == "s_swappc_b64" {
+            if swaps {
                 known.retain(|pair| uses(instruction).1 >> pair & 3 == 0);
                 calls.push(next);
             }
             if calls.len() > CALLS {
-                return Err(Refusal { what: "functions that call each other".to_owned(), address: pc });
+                return Err(Refusal { what: TOO_DEEP.to_owned(), address: pc });
             }
-            let to = self.number(target, full, &known, &calls);
-            return Ok(Exit::Goto(pair, target, to, self.number(NOWHERE, full, &BTreeSet::new(), &[])));
+            let to = self.number(target, lanes, &known, &calls);
+            return Ok(Exit::Goto(pair, target, to, self.number(NOWHERE, lanes, &BTreeSet::new(), &[])));
         }
         let targets = targets(&self.jumps, pc, instruction)?;
         Ok(match (condition(instruction.row), targets.as_slice()) {
             (Some((Condition::Exec, holds)), &[target, next]) if full => {
-                Exit::Jump(self.number(if holds { target } else { next }, full, &known, calls))
+                Exit::Jump(self.number(if holds { target } else { next }, lanes, &known, calls))
             }
             (Some((condition, holds)), &[target, next]) => {
-                let target = self.number(target, full, &known, calls);
-                let next = self.number(next, full, &known, calls);
+                let target = self.number(target, lanes, &known, calls);
+                let next = self.number(next, lanes, &known, calls);
                 let (yes, no) = if holds { (target, next) } else { (next, target) };
                 Exit::Branch(condition, yes, no)
             }
-            (_, &[target]) => Exit::Jump(self.number(target, full, &known, calls)),
+            (_, &[target]) => Exit::Jump(self.number(target, lanes, &known, calls)),
             _ => Exit::Stop,
         })
     }

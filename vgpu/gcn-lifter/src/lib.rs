@@ -4,7 +4,8 @@
 //! All threads stay together, as waves do: a branch is one for the wave. Scalar registers are values that all
 //! threads share, and a vector register is two values of each thread. What an instruction does to some lanes alone
 //! is done to all, and chosen by the lane's bit of EXEC; memory is accessed under a predicate. Code that is
-//! reached with all lanes on is there twice, once without all that ([`graph`]).
+//! reached with all lanes on is there twice, once without all that ([`graph`]). Functions are a part of whoever calls
+//! them, or stand apart where that is not possible ([`functions`]).
 //!
 //! [`lift`] is the only way in. What is not known it refuses by name: then the kernel is interpreted. It must never guess.
 //!
@@ -15,6 +16,7 @@
 //! | `graph` | the flow of a kernel |
 //! | `demand` | which lanes of registers are needed |
 //! | `state` | registers |
+//! | `functions` | functions that stand apart |
 //! | `start` | what registers begin with |
 //! | `indexed` | registers with numbers that are known late |
 //! | `scalar` | scalar instructions |
@@ -27,6 +29,7 @@
 //! | `vector` | vector instructions |
 //! | `nan` | which bits NaN has |
 //! | `passes` | from all that was written to what is needed |
+//! | `trim` | the registers that functions take and give |
 //! | `emit` | PTX |
 #![forbid(unsafe_code)]
 
@@ -36,6 +39,7 @@ mod demand;
 mod emit;
 mod exchange;
 mod float;
+mod functions;
 mod graph;
 mod half;
 mod indexed;
@@ -47,15 +51,17 @@ mod scalar;
 mod simplify;
 mod start;
 mod state;
+mod trim;
 mod vector;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use gangway_code_object::Descriptor;
 use gangway_gcn::{Encoding, Gpu, Instruction};
 use gangway_gcn_interpreter::Registers;
 
-use crate::node::{Block, End, Op, Type};
+use crate::functions::{Functions, Unit};
+use crate::node::{Block, End, Function, Op, Type, Value};
 use crate::state::State;
 
 pub use start::{PARAMETERS, Shape, parameters};
@@ -77,9 +83,14 @@ pub struct Lifted {
     pub base: u64,
     /// Bytes of private memory of a lane; a thread's local memory has them twice.
     pub private: u64,
+    /// It computes with addresses of private memory: each wave needs some of its own, as [`parameters`] tell.
+    pub scratch: bool,
     /// Addresses without code that the kernel may jump to. Where it does it traps.
     pub nowhere: Vec<u64>,
 }
+
+/// Bytes of local memory that a thread should have: a function that calls itself takes some each time.
+pub const STACK: u64 = 1 << 18;
 
 impl Lifted {
     /// The instruction of a line that the text tells, and whether there is none at that address.
@@ -109,6 +120,29 @@ pub struct Kernel<'a> {
     pub read: &'a dyn Fn(u64, &mut [u8]) -> bool,
     /// Whether so many bytes at an address are never written.
     pub constant: &'a dyn Fn(u64, u64) -> bool,
+    /// Whether there is code at an address.
+    pub is_code: &'a dyn Fn(u64) -> bool,
+    /// Addresses of code that data holds.
+    pub held: &'a [u64],
+    pub apart: Apart,
+}
+
+/// Whose functions may stand apart where a kernel cannot be lifted without, and whether private memory may have
+/// addresses. That is much code as a rule: GCC's kernels have all of libgomp, which takes longer to compile than most
+/// kernels to be interpreted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    /// Such kernels are refused.
+    Nobodys,
+    Gccs,
+    All,
+}
+
+/// Those of some values that are addresses of code.
+#[must_use]
+pub fn held(values: impl IntoIterator<Item = u64>, is_code: impl Fn(u64) -> bool) -> Vec<u64> {
+    let addresses = values.into_iter().filter(|value| value.is_multiple_of(4) && is_code(*value));
+    addresses.collect::<BTreeSet<u64>>().into_iter().collect()
 }
 
 /// Lifts a kernel with all that it reaches.
@@ -117,26 +151,77 @@ pub struct Kernel<'a> {
 /// The name of an instruction that is not known, or what else is in the way.
 pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     start::check(kernel)?;
+    match whole(kernel, false) {
+        Err(refusal) if kernel.apart != Apart::Nobodys && graph::is_of_calls(&refusal) => {
+            match whole(kernel, true) {
+                Err(other) if other.what == graph::NOT_GCC => Err(refusal),
+                outcome => outcome,
+            }
+        }
+        outcome => outcome,
+    }
+}
+
+/// Lifts a kernel with functions that stand `apart`, or are parts of whoever calls them.
+fn whole(kernel: &Kernel<'_>, apart: bool) -> Result<Lifted, Refusal> {
     let mut code = graph::Code {
         gpu: kernel.gpu,
         read: kernel.read,
         constant: kernel.constant,
+        is_code: kernel.is_code,
         decoded: HashMap::new(),
+        apart,
+        given: None,
+        called: BTreeSet::new(),
+        taken: BTreeSet::new(),
+        unknown: false,
+        writes: BTreeMap::new(),
     };
     let full = kernel.shape.full();
-    let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full)?;
-    let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
-    let needed = demand::of(&blocks);
     let registers = Registers::of(kernel.gpu, &kernel.descriptor);
-    registers_are_there(&registers, &blocks)?;
-    let mut s = State::new(&blocks, registers.vectors);
-    frame(&mut s, &blocks, &entries);
-    start::begin(&mut s, kernel, &entries);
+    let mut functions = if apart {
+        let there = demand::there(registers.vectors, registers.count.saturating_sub(registers.accumulators));
+        Functions::find(&mut code, kernel, &full, there)?
+    } else {
+        let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full, false)?;
+        Functions::none(blocks, entries, kernel.entry)
+    };
+    let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
+    let mut nowhere = Vec::new();
+    let mut lifted = Vec::new();
+    for unit in &functions.units {
+        registers_are_there(&registers, &unit.blocks)?;
+        lifted.push(self::unit(kernel, &functions, unit, &registers, base, &mut nowhere)?);
+    }
+    trim::run(&mut lifted, &mut functions);
+    emit::kernel(&lifted, &functions, kernel, base, nowhere)
+}
+
+/// The kernel, or one of its functions.
+fn unit(
+    kernel: &Kernel<'_>,
+    functions: &Functions,
+    unit: &Unit,
+    registers: &Registers,
+    base: u64,
+    nowhere: &mut Vec<u64>,
+) -> Result<Function, Refusal> {
+    let Unit { blocks, entries, .. } = unit;
+    let is_function = !std::ptr::eq(unit, &raw const functions.units[0]);
+    let mut s = State::new(blocks, registers.vectors, is_function);
+    s.nowhere = std::mem::take(nowhere);
+    frame(&mut s, blocks, entries);
+    if is_function {
+        start::enter(&mut s, entries);
+    } else {
+        start::begin(&mut s, kernel, entries);
+    }
     // Blocks whose values others need come first, but where there is a loop.
     for number in order(&s.f.blocks) {
         let Some(block) = number.checked_sub(1).map(|index| &blocks[index]) else { continue };
-        s.begin(number, block.key.full);
-        for ((pc, instruction), off) in block.code.iter().zip(&needed[number - 1]) {
+        s.begin(number, block.key.lanes);
+        s.f.at = ((block.key.pc.saturating_sub(base)) / 4) as u32;
+        for ((pc, instruction), off) in block.code.iter().zip(&unit.needed[number - 1]) {
             s.f.at = ((pc - base) / 4) as u32;
             s.needed = *off;
             one(&mut s, instruction, *pc).map_err(|what| Refusal { what, address: *pc })?;
@@ -145,14 +230,16 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
             let what = "registers that are indexed in several blocks".to_owned();
             return Err(Refusal { what, address: block.key.pc });
         }
-        finish(&mut s, number, &block.exit);
+        finish(&mut s, number, &block.exit, functions, unit)
+            .map_err(|what| Refusal { what, address: block.key.pc })?;
     }
     s.close();
+    *nowhere = std::mem::take(&mut s.nowhere);
     let mut f = s.f;
     let (offset, word) = (kernel.shape.sizes, kernel.shape.word());
-    let given = start::arguments(kernel).zip(offset);
+    let given = start::arguments(kernel).filter(|_| !is_function).zip(offset);
     passes::run(&mut f, given.map(|(register, offset)| passes::Given { register, offset, word }));
-    emit::kernel(&f, kernel, base, s.nowhere)
+    Ok(f)
 }
 
 /// Whether the kernel has the registers that its code names. If not it fails where it comes to that.
@@ -173,7 +260,10 @@ fn frame(s: &mut State, blocks: &[graph::Block], entries: &[usize]) {
             graph::Exit::Jump(to) => End::Jump(to + 1),
             graph::Exit::Branch(_, yes, no)
             | graph::Exit::Exec(yes, no)
+            | graph::Exit::Call(_, _, yes, no)
+            | graph::Exit::Given(_, yes, no)
             | graph::Exit::Goto(_, _, yes, no) => End::Branch(unknown, yes + 1, no + 1),
+            graph::Exit::Tail(..) | graph::Exit::Return(_) => End::Return,
             graph::Exit::Stop | graph::Exit::Trap | graph::Exit::Nowhere(_) => End::Stop,
         }
     };
@@ -232,7 +322,13 @@ fn one(s: &mut State, instruction: &Instruction, pc: u64) -> state::Result {
     }
 }
 
-fn finish(s: &mut State, number: usize, exit: &graph::Exit) {
+fn finish(
+    s: &mut State,
+    number: usize,
+    exit: &graph::Exit,
+    functions: &Functions,
+    unit: &Unit,
+) -> state::Result {
     let zero = s.f.wide(0);
     let condition = match exit {
         graph::Exit::Branch(graph::Condition::Scc, ..) => s.scc(),
@@ -244,27 +340,84 @@ fn finish(s: &mut State, number: usize, exit: &graph::Exit) {
             let exec = s.exec();
             s.f.test("setp.ne.b64", &[exec, zero])
         }
-        graph::Exit::Exec(..) => {
-            let (exec, all) = (s.exec(), s.f.wide(u64::MAX));
-            s.f.test("setp.eq.b64", &[exec, all])
-        }
+        graph::Exit::Exec(..) => all_on(s),
         graph::Exit::Goto(pair, target, ..) => {
             let (pair, target) = (s.goes.take().unwrap_or_else(|| s.pair(*pair)), s.f.wide(*target));
             s.f.test("setp.eq.b64", &[pair, target])
         }
+        graph::Exit::Call(pair, function, ..) => {
+            let goes = s.goes.take().unwrap_or_else(|| s.pair(*pair));
+            call(s, functions, *function, goes)?;
+            all_on(s)
+        }
+        graph::Exit::Tail(pair, function) => {
+            let goes = s.pair(*pair);
+            call(s, functions, *function, goes)?;
+            give(s, unit);
+            return Ok(());
+        }
+        graph::Exit::Return(pair) => {
+            let (goes, given) = (s.pair(*pair), s.given(functions.given));
+            let differs = s.f.test("setp.ne.b64", &[goes, given]);
+            s.f.make(Op::Beyond, &[differs], Type::Nothing);
+            give(s, unit);
+            return Ok(());
+        }
+        graph::Exit::Given(pair, ..) => {
+            let (goes, given) = (s.pair(*pair), s.given(functions.given));
+            s.f.test("setp.eq.b64", &[goes, given])
+        }
         graph::Exit::Trap => {
             s.f.make(Op::Trap, &[], Type::Nothing);
-            return;
+            return Ok(());
         }
         graph::Exit::Nowhere(address) => {
             s.f.at = NOWHERE + s.nowhere.len() as u32;
             s.nowhere.push(*address);
             s.f.make(Op::Trap, &[], Type::Nothing);
-            return;
+            return Ok(());
         }
-        graph::Exit::Jump(_) | graph::Exit::Stop => return,
+        graph::Exit::Jump(_) | graph::Exit::Stop => return Ok(()),
     };
     if let End::Branch(known, ..) = &mut s.f.blocks[number].end {
         *known = condition;
     }
+    Ok(())
+}
+
+/// Whether all lanes are on.
+fn all_on(s: &mut State) -> Value {
+    let (exec, all) = (s.exec(), s.f.wide(u64::MAX));
+    s.f.test("setp.eq.b64", &[exec, all])
+}
+
+/// A call of a function that stands apart: one that is known, or whichever is at the address.
+fn call(s: &mut State, functions: &Functions, function: Option<u64>, goes: Value) -> state::Result {
+    let Some(called) = functions.called(function) else {
+        return state::unknown("a call where there are no functions");
+    };
+    let mut args = match function {
+        Some(address) => {
+            let address = s.f.wide(address);
+            let differs = s.f.test("setp.ne.b64", &[goes, address]);
+            s.f.make(Op::Beyond, &[differs], Type::Nothing);
+            Vec::new()
+        }
+        None => vec![goes],
+    };
+    let Unit { takes, gives, .. } = &functions.units[called];
+    args.extend(takes.iter().map(|variable| s.get(*variable)));
+    let made = s.f.make(Op::Call(function.map(|_| called as u32)), &args, Type::Nothing);
+    for variable in gives {
+        let ty = if *variable == state::SCC { Type::Bit } else { Type::Word };
+        let result = s.f.make(Op::Result(*variable), &[made], ty);
+        s.set(*variable, result);
+    }
+    Ok(())
+}
+
+/// What a function gives at its end.
+fn give(s: &mut State, unit: &Unit) {
+    let args: Vec<Value> = unit.gives.iter().map(|variable| s.get(*variable)).collect();
+    s.f.make(Op::Return, &args, Type::Nothing);
 }

@@ -378,31 +378,41 @@ fn update(
             name
         }
     };
-    args.extend(guard(s));
+    if !s.full {
+        args.push(s.on());
+    }
     let ty = if wide { Type::Wide } else { Type::Word };
     let update = Update { space: place.space, name, offset: place.offset };
     let old = s.f.make(Op::Update(update, to.is_some()), &args, ty);
     if let Some(to) = to {
         let to = State::vector_of(Some(&to))?;
+        let old = if s.first { s.first_of(old) } else { old };
         s.set_vector(to, old);
     }
     Ok(())
 }
 
-fn guard(s: &mut State) -> Option<Value> {
-    (!s.full).then(|| s.on())
+/// The lanes that access memory, if not all do. What the first one does alone all may do where they share the memory.
+fn guard(s: &mut State, space: Space) -> Option<Value> {
+    let shared = s.first && is_shared(space);
+    (!s.full && !shared).then(|| s.on())
+}
+
+const fn is_shared(space: Space) -> bool {
+    matches!(space, Space::Global | Space::Group)
 }
 
 fn load(s: &mut State, bits: u8, signed: bool, place: Place) -> Value {
     let Place { space, address, offset, strong } = place;
-    let args: Vec<Value> = [address].into_iter().chain(guard(s)).collect();
+    let args: Vec<Value> = [address].into_iter().chain(guard(s, space)).collect();
     let access = Access { space, bits, signed, strong, offset };
-    s.f.make(Op::Load(access), &args, if bits == 64 { Type::Wide } else { Type::Word })
+    let value = s.f.make(Op::Load(access), &args, if bits == 64 { Type::Wide } else { Type::Word });
+    if s.first && !is_shared(space) { s.first_of(value) } else { value }
 }
 
 fn store(s: &mut State, bits: u8, place: Place, value: Value) {
     let Place { space, address, offset, strong } = place;
-    let args: Vec<Value> = [address, value].into_iter().chain(guard(s)).collect();
+    let args: Vec<Value> = [address, value].into_iter().chain(guard(s, space)).collect();
     let access = Access { space, bits, signed: false, strong, offset };
     s.f.make(Op::Store(access), &args, Type::Nothing);
 }

@@ -4,6 +4,9 @@
 
 use std::collections::HashMap;
 
+/// The first register of which each lane has its own.
+pub const FIRST_VECTOR: u16 = 256;
+
 /// The number of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(pub u32);
@@ -65,6 +68,14 @@ pub enum Op {
     Phi,
     /// A word of the launch's parameters.
     Parameter(u32),
+    /// What a register holds where a function begins.
+    Entry(u16),
+    /// A call of the function with a number, with the registers that it takes, or of one by its address, which comes first.
+    Call(Option<u32>),
+    /// What a register holds behind a call.
+    Result(u16),
+    /// The end of a function, with the registers that it gives.
+    Return,
     /// One of PTX's special registers that all lanes share.
     Special(&'static str),
     /// The lane's number, 0 to 63.
@@ -127,6 +138,8 @@ impl Op {
                 | Self::Trap
                 | Self::Beyond
                 | Self::Require(_)
+                | Self::Call(_)
+                | Self::Return
         )
     }
 }
@@ -146,6 +159,8 @@ pub enum End {
     Jump(usize),
     Branch(Value, usize, usize),
     Stop,
+    /// Behind [`Op::Return`].
+    Return,
 }
 
 impl End {
@@ -154,7 +169,7 @@ impl End {
             Self::Jump(to) => vec![*to],
             Self::Branch(_, yes, no) if yes == no => vec![*yes],
             Self::Branch(_, yes, no) => vec![*yes, *no],
-            Self::Stop => Vec::new(),
+            Self::Stop | Self::Return => Vec::new(),
         }
     }
 }
@@ -176,6 +191,8 @@ pub struct Function {
     pub nodes: Vec<Node>,
     /// What a value has been found to be equal to.
     forward: Vec<Value>,
+    /// Which values are the same in all lanes by what they are made of.
+    shared: Vec<bool>,
     pub blocks: Vec<Block>,
     /// The block that is written, and the place of the instruction.
     pub block: usize,
@@ -191,6 +208,7 @@ impl Function {
         Self {
             nodes: Vec::new(),
             forward: Vec::new(),
+            shared: Vec::new(),
             blocks: Vec::new(),
             block: 0,
             at: 0,
@@ -227,7 +245,7 @@ impl Function {
     /// Whether it is known to be the same in all lanes.
     pub fn is_uniform(&self, value: Value) -> bool {
         let value = self.find(value);
-        matches!(self.op(value), Op::Constant(_)) || self.lanes.get(value.index()).is_some_and(|lanes| !lanes)
+        self.shared[value.index()] || self.lanes.get(value.index()).is_some_and(|lanes| !lanes)
     }
 
     pub fn as_constant(&self, value: Value) -> Option<u64> {
@@ -265,8 +283,22 @@ impl Function {
         self.constant(value.into(), Type::Bit)
     }
 
+    fn is_shared(&self, node: &Node) -> bool {
+        match node.op {
+            Op::Constant(_) | Op::Parameter(_) | Op::Special(_) | Op::ReadLane | Op::Ballot => true,
+            Op::Entry(register) | Op::Result(register) => register < FIRST_VECTOR,
+            Op::Phi | Op::Lane | Op::Below(_) | Op::MaskBelow(_) | Op::LaneBit | Op::Gather => false,
+            Op::Update(..) | Op::Unknown(_) => false,
+            Op::Load(access) | Op::Store(access) if matches!(access.space, Space::Private | Space::Flat) => {
+                false
+            }
+            _ => node.args.iter().all(|arg| self.shared[self.find(*arg).index()]),
+        }
+    }
+
     fn push(&mut self, node: Node) -> Value {
         let value = Value(self.nodes.len() as u32);
+        self.shared.push(self.is_shared(&node));
         self.nodes.push(node);
         self.forward.push(value);
         value

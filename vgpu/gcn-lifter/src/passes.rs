@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::nan;
 use crate::node::{Access, End, Function, Op, Space, Type, Value};
 use crate::simplify::is_whole;
+use crate::state::VECTOR;
 
 /// Words that a kernel finds among its arguments.
 #[derive(Clone, Copy)]
@@ -308,7 +309,8 @@ fn lanes(f: &Function) -> Vec<bool> {
                 // At one address each lane has its own private memory.
                 Op::Load(Access { space: Space::Private | Space::Flat, .. })
                 | Op::Store(Access { space: Space::Private | Space::Flat, .. }) => true,
-                Op::Ballot | Op::ReadLane => false,
+                Op::Entry(register) | Op::Result(register) => register >= VECTOR,
+                Op::Ballot | Op::ReadLane | Op::Call(_) | Op::Return => false,
                 _ => node.args.iter().any(|arg| lanes[f.find(*arg).index()]),
             };
             if differs && !lanes[value.index()] {
@@ -321,7 +323,7 @@ fn lanes(f: &Function) -> Vec<bool> {
 }
 
 /// Removes what nothing needs.
-fn dead(f: &mut Function) {
+pub fn dead(f: &mut Function) {
     let mut needed = vec![false; f.nodes.len()];
     let mut work: Vec<Value> = Vec::new();
     for block in &f.blocks {

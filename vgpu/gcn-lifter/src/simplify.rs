@@ -32,6 +32,13 @@ fn read_lane(f: &mut Function, value: Value, lane: Value) -> Option<Value> {
         return None;
     }
     let test = f.arg(value, 0);
+    // Chosen by the lane's bit of a mask that is known.
+    if f.op(test) == Op::LaneBit
+        && let Some(mask) = f.as_constant(f.arg(test, 0))
+    {
+        let from = f.arg(value, if mask >> (lane_number & 63) & 1 != 0 { 1 } else { 2 });
+        return Some(f.make(Op::ReadLane, &[from, lane], Type::Word));
+    }
     if f.op(test) != Op::Plain("setp.eq.b32") || f.op(f.arg(test, 0)) != Op::Lane {
         return None;
     }

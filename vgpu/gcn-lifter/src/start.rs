@@ -4,13 +4,16 @@ use gangway_code_object::Descriptor;
 use gangway_gcn::operand::scalar;
 use gangway_gcn_interpreter::{Dispatch, LANES, unsupported};
 
+use crate::graph::Lanes;
 use crate::node::{End, Op, Type, Value};
 use crate::state::{State, VECTOR, Variable};
 use crate::{Kernel, Refusal};
 
-/// Words of the parameters: 16 scalar registers, and the work-items of the grid.
-pub const PARAMETERS: usize = 20;
+/// Words of the parameters: 16 scalar registers, the work-items of the grid, the waves' memory and how much of it a
+/// work-group and a wave have.
+pub const PARAMETERS: usize = 26;
 const GRID: u32 = 16;
+pub const SCRATCH: u32 = 20;
 
 /// The last words of the descriptor of private memory: by them it is known. Swizzled with lanes' numbers, an index stride of
 /// 64, and words as elements.
@@ -24,13 +27,15 @@ pub struct Shape {
     pub whole: bool,
     /// Where among the kernel's arguments the work-group's first two sizes stand, as halves of a word, if they do.
     pub sizes: Option<u32>,
+    /// Bytes of private memory of a work-item, if they are more than the kernel's own.
+    pub private: u32,
 }
 
 impl Shape {
     #[must_use]
     pub fn new(group: [u16; 3], grid: [u32; 3]) -> Self {
         let whole = (0..3).all(|at| grid[at].is_multiple_of(group[at].max(1).into()));
-        Self { group, whole, sizes: None }
+        Self { group, whole, sizes: None, private: 0 }
     }
 
     /// The word in which kernels find the work-group's first two sizes.
@@ -100,40 +105,47 @@ pub fn parameters(dispatch: &Dispatch, descriptor: &Descriptor) -> Vec<u8> {
     }
     words.resize(GRID as usize, 0);
     words.extend(packet.grid);
+    words.resize(SCRATCH as usize, 0);
+    wide(&mut words, dispatch.scratch.base);
+    wide(&mut words, packet.group_scratch());
+    wide(&mut words, packet.wave_scratch());
     words.resize(PARAMETERS, 0);
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// Writes block 0: all registers.
 pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
-    s.begin(0, true);
+    s.begin(0, Lanes::All);
     let Descriptor { rsrc2, properties, .. } = kernel.descriptor;
     let mut first = rsrc2.user_sgprs();
     for number in 0..first {
         let word = s.f.make(Op::Parameter(number), &[], Type::Word);
         s.set(number as Variable, word);
     }
-    // GCC's code computes with addresses of private memory. There are none: each thread has its own.
-    let hidden = s.f.make(Op::Unknown("an address in private memory"), &[], Type::Word);
+    let group = ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(|name| s.f.make(Op::Special(name), &[], Type::Word));
+    let wave = s.f.make(Op::Special("%tid.y"), &[], Type::Word);
+    let [low, high] = scratch(s, group, wave);
     if properties.private_segment_buffer() != 0 {
+        // Nothing looks at what it says but for the address: the lifter knows it by its place.
         let words = PRIVATE.map(|word| s.f.word(word));
-        for (number, word) in [hidden, hidden, words[0], words[1]].into_iter().enumerate() {
+        let (sixteen, swizzled) = (s.f.word(0xffff), s.f.word(1 << 31));
+        let upper = s.f.plain("and.b32", &[high, sixteen]);
+        let upper = s.f.plain("or.b32", &[upper, swizzled]);
+        for (number, word) in [low, upper, words[0], words[1]].into_iter().enumerate() {
             s.set(number as Variable, word);
         }
     }
     if let Some(at) = flat_scratch(kernel) {
-        s.set(at, hidden);
-        s.set(at + 1, hidden);
+        s.set(at, low);
+        s.set(at + 1, high);
     }
-    let group = ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(|name| s.f.make(Op::Special(name), &[], Type::Word));
     let enabled = [rsrc2.workgroup_id_x(), rsrc2.workgroup_id_y(), rsrc2.workgroup_id_z()];
     for (place, _) in group.iter().zip(enabled).filter(|(_, enabled)| *enabled != 0) {
         s.set(first as Variable, *place);
         first += 1;
     }
-    // The wave's place in private memory stays 0: each thread has its own.
+    // The wave's place in private memory stays 0: each thread has its own, and addresses are the wave's.
     let extent = extent(s, kernel, group);
-    let wave = s.f.make(Op::Special("%tid.y"), &[], Type::Word);
     let (six, lane) = (s.f.word(6), s.f.make(Op::Lane, &[], Type::Word));
     let before = s.f.plain("shl.b32", &[wave, six]);
     let index = s.f.plain("add.u32", &[lane, before]);
@@ -153,6 +165,38 @@ pub fn begin(s: &mut State, kernel: &Kernel<'_>, entries: &[usize]) {
         s.set_pair(scalar::EXEC, exec);
         let is_full = s.f.test("setp.eq.b64", &[exec, ones]);
         s.f.blocks[0].end = End::Branch(is_full, entries[0] + 1, entries[1] + 1);
+    }
+}
+
+/// The address of the wave's private memory, for code that computes with it, as GCC's does.
+fn scratch(s: &mut State, group: [Value; 3], wave: Value) -> [Value; 2] {
+    let pair = |s: &mut State, number: u32| {
+        let [low, high] =
+            [0, 1].map(|half| s.f.make(Op::Parameter(SCRATCH + number + half), &[], Type::Word));
+        s.f.pack(low, high)
+    };
+    let (base, of_group, of_wave) = (pair(s, 0), pair(s, 2), pair(s, 4));
+    let [width, height] = ["%nctaid.x", "%nctaid.y"].map(|name| s.f.make(Op::Special(name), &[], Type::Word));
+    let place = s.f.plain("mul.lo.u32", &[group[2], height]);
+    let place = s.f.plain("add.u32", &[place, group[1]]);
+    let place = s.f.plain("mul.lo.u32", &[place, width]);
+    let place = s.f.plain("add.u32", &[place, group[0]]);
+    let mut address = base;
+    for (number, size) in [(place, of_group), (wave, of_wave)] {
+        let number = s.f.plain_wide("cvt.u64.u32", &[number]);
+        let offset = s.f.plain_wide("mul.lo.u64", &[number, size]);
+        address = s.f.plain_wide("add.s64", &[address, offset]);
+    }
+    [s.f.low(address), s.f.high(address)]
+}
+
+/// Writes block 0 of a function.
+pub fn enter(s: &mut State, entries: &[usize]) {
+    s.begin(0, Lanes::Some);
+    let (exec, all) = (s.exec(), s.f.wide(u64::MAX));
+    let is_full = s.f.test("setp.eq.b64", &[exec, all]);
+    if let &[full, part] = entries {
+        s.f.blocks[0].end = End::Branch(is_full, full + 1, part + 1);
     }
 }
 

@@ -8,15 +8,15 @@ use gangway_gcn::{Instruction, Operand, Row};
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
 
 use crate::demand::Set;
-use crate::graph;
-use crate::node::{Function, Op, Type, Value};
+use crate::graph::{self, Lanes};
+use crate::node::{FIRST_VECTOR, Function, Op, Type, Value};
 use crate::simplify::simplify;
 
 /// Registers have numbers: scalar ones those of encodings, then SCC, vector and accumulation registers.
 pub type Variable = u16;
 
 pub const SCC: Variable = 128;
-pub const VECTOR: Variable = 256;
+pub const VECTOR: Variable = FIRST_VECTOR;
 pub const ACCUMULATOR: Variable = 512;
 
 /// Why an instruction is not lifted.
@@ -42,6 +42,8 @@ pub struct State {
     pub block: usize,
     /// All lanes are on.
     pub full: bool,
+    /// The first lane is on alone.
+    pub first: bool,
     /// Where they are not: the lane's bit.
     pub on: Option<Value>,
     /// Of a call: where it goes. Its own register may be written by then.
@@ -54,32 +56,41 @@ pub struct State {
     pub vectors: Variable,
     /// Of an exchange of lanes: the lanes that get something.
     pub only: Option<Value>,
+    /// It is a function, which is given registers.
+    pub is_function: bool,
     /// Vector registers of which lanes that are off need what they hold behind the instruction.
     pub needed: Set,
 }
 
 impl State {
-    pub fn new(blocks: &[graph::Block], vectors: usize) -> Self {
+    pub fn new(blocks: &[graph::Block], vectors: usize, is_function: bool) -> Self {
         Self {
             f: Function::new(simplify),
             written: vec![HashMap::new(); blocks.len() + 1],
             open: Vec::new(),
             block: 0,
             full: true,
+            first: false,
             on: None,
             goes: None,
             nowhere: Vec::new(),
             indexed: 0,
             vectors: vectors as Variable,
             only: None,
+            is_function,
             needed: Set::default(),
         }
     }
 
-    pub fn begin(&mut self, block: usize, full: bool) {
-        (self.block, self.full, self.on) = (block, full, None);
+    pub fn begin(&mut self, block: usize, lanes: Lanes) {
+        (self.block, self.full, self.first, self.on) = (block, lanes.full(), lanes == Lanes::First, None);
         self.f.block = block;
-        if full {
+        if self.first {
+            let (one, none) = (self.f.word(1), self.f.word(0));
+            self.set(scalar::EXEC.into(), one);
+            self.set(Variable::from(scalar::EXEC) + 1, none);
+        }
+        if self.full {
             let all = self.f.word(u32::MAX);
             self.set(scalar::EXEC.into(), all);
             self.set(Variable::from(scalar::EXEC) + 1, all);
@@ -102,6 +113,14 @@ impl State {
                 break self.f.find(*found);
             }
             match self.f.blocks[at].before.as_slice() {
+                [] if self.is_function && at == 0 => {
+                    let block = std::mem::replace(&mut self.f.block, 0);
+                    let ty = if variable == SCC { Type::Bit } else { Type::Word };
+                    let entry = self.f.make(Op::Entry(variable), &[], ty);
+                    self.f.block = block;
+                    self.written[0].insert(variable, entry);
+                    break entry;
+                }
                 // Registers begin with 0.
                 [] => break if variable == SCC { self.f.bit(false) } else { self.f.word(0) },
                 [one] if *one != at => at = *one,
@@ -116,6 +135,12 @@ impl State {
         };
         self.written[block].entry(variable).or_insert(found);
         found
+    }
+
+    /// The pair of registers that a function was given.
+    pub fn given(&mut self, first: u8) -> Value {
+        let (low, high) = (self.read(0, first.into()), self.read(0, Variable::from(first) + 1));
+        self.f.pack(low, high)
     }
 
     /// Gives phis their arguments.
@@ -169,6 +194,11 @@ impl State {
 
     /// The lane's bit of a mask, for lanes that are on.
     pub fn bit_of(&mut self, mask: Value) -> Value {
+        if self.first {
+            let (low, one, zero) = (self.f.low(mask), self.f.word(1), self.f.word(0));
+            let bit = self.f.plain("and.b32", &[low, one]);
+            return self.f.test("setp.ne.b32", &[bit, zero]);
+        }
         let bit = self.f.lane_bit(mask);
         let on = self.on();
         if self.f.op(bit) == Op::Plain("and.pred") {
@@ -183,6 +213,10 @@ impl State {
 
     /// A mask of bits in lanes that are on; the others have 0.
     pub fn mask_of(&mut self, bit: Value) -> Value {
+        if self.first && self.f.is_uniform(bit) {
+            let (one, none) = (self.f.wide(1), self.f.wide(0));
+            return self.f.select(bit, one, none);
+        }
         let on = self.on();
         let bit = self.f.and(bit, on);
         self.f.make(Op::Ballot, &[bit], Type::Wide)
@@ -233,11 +267,25 @@ impl State {
     /// What a vector register holds in the lanes that are on; what others have may be anything.
     pub fn get_on(&mut self, variable: Variable) -> Value {
         let value = self.get(variable);
+        if self.first {
+            return self.first_of(value);
+        }
         if self.full || self.f.op(value) != Op::Select {
             return value;
         }
         let on = self.on();
         if self.f.arg(value, 0) == on { self.f.arg(value, 1) } else { value }
+    }
+
+    /// What the first lane has, for all.
+    pub fn first_of(&mut self, value: Value) -> Value {
+        if self.f.ty(value) == Type::Wide {
+            let (low, high) = (self.f.low(value), self.f.high(value));
+            let (low, high) = (self.first_of(low), self.first_of(high));
+            return self.f.pack(low, high);
+        }
+        let lane = self.f.word(0);
+        self.f.make(Op::ReadLane, &[value, lane], Type::Word)
     }
 
     pub fn pair_on(&mut self, first: Variable) -> Value {

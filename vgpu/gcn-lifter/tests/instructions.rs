@@ -124,7 +124,7 @@ fn compare(gpu: Gpu, object: &CodeObject<'_>, number: usize, lanes: u32, near: b
         return Outcome::Refused(format!("the interpreter: {fault}"));
     }
     let dispatch = device.dispatch(object, &kernel, size, &[from, to[1]]);
-    match launched::compiled(gpu, &device, object, &kernel, &dispatch) {
+    match launched::compiled(gpu, &device, object, &kernel, &dispatch, gangway_gcn_lifter::Apart::Nobodys) {
         Ok(()) => {}
         Err(launched::Error::Refused(refusal)) => return Outcome::Refused(refusal.what),
         Err(launched::Error::Failed(what)) => return Outcome::Differs(what),

@@ -18,14 +18,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gangway_code_object::CodeObject;
 use gangway_commands::Folder;
 use gangway_gcn::Gpu;
-use gangway_gcn_lifter::Refusal;
+use gangway_gcn_lifter::{Apart, Refusal};
 use host::{LEVELS, Run};
 use libtest_mimic::{Arguments, Trial};
 use memory::DeviceMemory;
 use support::Device;
 
 /// Kernels that are lifted whole.
-const KERNELS: &[&str] = &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c"];
+const KERNELS: &[&str] = &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c", "calls.c"];
 /// The interpreter's, of which much is not yet.
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 /// How many random programs are tried.
@@ -48,13 +48,14 @@ fn main() {
             }
         }
     }
+    trials.push(Trial::test("apart", || Ok(nobodys()?)).with_ignored_flag(ignored));
     for program in PROGRAMS {
         for gpu in [Gpu::Gfx90a] {
             for level in LEVELS {
                 let (name, refused) = (format!("{program}/{gpu}{level}"), Arc::clone(&refused));
                 let key = name.clone();
                 let trial = Trial::test(name, move || {
-                    Ok(compare(gpu, level, &host::sources().join(program), &key, &refused)?)
+                    Ok(compare(gpu, level, &host::sources().join(program), &key, &refused, Apart::All)?)
                 });
                 trials.push(trial.with_ignored_flag(ignored));
             }
@@ -68,7 +69,9 @@ fn main() {
         let refused = Arc::clone(&refused);
         let trial = Trial::test(format!("random/{seed}"), move || {
             let name = format!("random/{seed}");
-            Ok(host::random(seed, |gpu, level, source| compare(gpu, level, source, &name, &refused))?)
+            Ok(host::random(seed, |gpu, level, source| {
+                compare(gpu, level, source, &name, &refused, Apart::All)
+            })?)
         });
         trials.push(trial.with_ignored_flag(ignored));
     }
@@ -87,24 +90,50 @@ fn main() {
 
 /// A kernel of which nothing may be refused.
 fn whole(gpu: Gpu, level: &str, kernel: &str) -> Result<(), String> {
+    match why_refused(gpu, level, kernel, Apart::All)? {
+        None => Ok(()),
+        Some(what) => Err(format!("it is refused: {what}")),
+    }
+}
+
+/// Functions stand apart only where that is allowed, and clang's are not GCC's.
+fn nobodys() -> Result<(), String> {
+    for apart in [Apart::Nobodys, Apart::Gccs] {
+        let why = why_refused(Gpu::Gfx90a, "-O2", "calls.c", apart)?;
+        if why.as_deref() != Some("s_swappc_b64") {
+            return Err(format!("{apart:?}: it is refused for {why:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Lifts, compiles and runs a kernel, or says why it is refused.
+fn why_refused(gpu: Gpu, level: &str, kernel: &str, apart: Apart) -> Result<Option<String>, String> {
     let folder = Folder::new();
     let read = |path: PathBuf| fs::read_to_string(path).map_err(|error| error.to_string());
     folder.write("run.h", read(host::sources().join("run.h"))?);
     folder.write(kernel, read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(kernel))?);
     let refused = Refused::default();
-    compare(gpu, level, &folder.join(kernel), kernel, &refused)?;
+    compare(gpu, level, &folder.join(kernel), kernel, &refused, apart)?;
     let refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
-    refused.values().next().map_or(Ok(()), |what| Err(format!("it is refused: {what}")))
+    Ok(refused.values().next().cloned())
 }
 
 /// Runs a program here and there.
-fn compare(gpu: Gpu, level: &str, source: &Path, name: &str, refused: &Refused) -> Result<(), String> {
+fn compare(
+    gpu: Gpu,
+    level: &str,
+    source: &Path,
+    name: &str,
+    refused: &Refused,
+    apart: Apart,
+) -> Result<(), String> {
     let image = support::compile(gpu, level, source, &[])?;
     let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
     let device = Device::new(gpu, DeviceMemory::new(), &object);
     let run = Run::new(&device);
     let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
-    match launched::compiled(gpu, &device, &object, "k", &dispatch) {
+    match launched::compiled(gpu, &device, &object, "k", &dispatch, apart) {
         Ok(()) => {}
         Err(launched::Error::Failed(what)) => return Err(what),
         Err(launched::Error::Refused(Refusal { what, address })) => {

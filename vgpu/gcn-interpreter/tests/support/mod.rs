@@ -83,6 +83,18 @@ impl<M: Heap> Device<M> {
         Self { memory, gpu, base }
     }
 
+    /// Whether there is code of an object at an address.
+    pub fn is_code(&self, object: &CodeObject<'_>, address: u64) -> bool {
+        let inside = address.wrapping_sub(self.base);
+        object.segments.iter().any(|segment| segment.access.executes && segment.contains(inside, 4))
+    }
+
+    /// What a loader has written into an object's data.
+    pub fn written(&self, object: &CodeObject<'_>) -> Vec<u64> {
+        let loaded = Loaded::new(object, self.base, |_| None).expect("every symbol is there");
+        loaded.patches.iter().map(|patch| patch.value).collect()
+    }
+
     /// New memory with these bytes.
     pub fn buffer(&self, bytes: &[u8]) -> u64 {
         let address = self.memory.allocate(bytes.len(), 256);

@@ -4,7 +4,7 @@ use gangway_code_object::{CodeObject, ValueKind};
 use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_gcn::Gpu;
 use gangway_gcn_interpreter::{Dispatch, Memory};
-use gangway_gcn_lifter::{Kernel, Refusal, Shape, lift, parameters};
+use gangway_gcn_lifter::{Apart, Kernel, Refusal, Shape, held, lift, parameters};
 
 use crate::memory::DeviceMemory;
 use crate::support::Device;
@@ -22,6 +22,7 @@ pub fn compiled(
     object: &CodeObject<'_>,
     name: &str,
     dispatch: &Dispatch,
+    apart: Apart,
 ) -> Result<(), Error> {
     let failed = |what: &str| Error::Failed(what.to_owned());
     let kernel = object.kernel(name).ok_or_else(|| failed("no kernel"))?;
@@ -29,16 +30,30 @@ pub fn compiled(
     let packet = &dispatch.packet;
     let mut shape = Shape::new(packet.workgroup, packet.grid);
     let mut arguments = object.said(kernel).arguments.iter();
+    shape.private = packet.private_segment_size;
     shape.sizes =
         arguments.find(|argument| argument.kind == ValueKind::HiddenGroupSizeX).map(|size| size.offset);
     let read = |address: u64, bytes: &mut [u8]| device.memory.read(address, bytes).is_ok();
     let constant = |_: u64, _: u64| false;
     let entry = packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
-    let lifted = lift(&Kernel { gpu, descriptor, entry, shape, read: &read, constant: &constant });
+    let is_code = |address: u64| device.is_code(object, address);
+    let held = held(device.written(object), is_code);
+    let kernel = Kernel {
+        gpu,
+        descriptor,
+        entry,
+        shape,
+        read: &read,
+        constant: &constant,
+        is_code: &is_code,
+        held: &held,
+        apart,
+    };
+    let lifted = lift(&kernel);
     let lifted = lifted.map_err(Error::Refused)?;
     let module = gangway_ptx::parse(&lifted.text).map_err(|errors| failed(&errors.to_string()))?;
-    let options =
-        Options { workers: 2, execution: Execution::CompiledOnly, unaligned: true, ..Options::default() };
+    let (execution, stack) = (Execution::CompiledOnly, gangway_gcn_lifter::STACK);
+    let options = Options { workers: 2, execution, unaligned: true, stack, ..Options::default() };
     let engine = Engine::new(options);
     let program = engine.load(module).map_err(|error| failed(&format!("{error:?}")))?;
     let launch = KernelLaunch {

@@ -131,6 +131,7 @@ impl Agent {
                 checks: Checks { memory: self.config.check_memory, ..Checks::NONE },
                 execution: Execution::CompiledOnly,
                 unaligned: true,
+                stack: gangway_gcn_lifter::STACK,
                 cache: Some(Arc::new(CodeCache::new())),
                 ..Options::default()
             })

@@ -19,6 +19,8 @@ pub struct Code {
     pub nowhere: Vec<u64>,
     /// Bytes of private memory of a lane.
     pub private: u64,
+    /// Its waves need memory of their own, whose addresses it computes with.
+    pub scratch: bool,
 }
 
 /// A kernel's code, or why there is none.

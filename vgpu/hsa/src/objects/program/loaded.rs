@@ -23,6 +23,9 @@ pub struct Loaded {
     pub size: u64,
     /// What of it nothing writes.
     constant: Vec<Range<u64>>,
+    /// What of it is code, and addresses of that which its data holds.
+    code: Vec<Range<u64>>,
+    pub held: Vec<u64>,
     pub lines: Option<Lines>,
 }
 
@@ -44,7 +47,10 @@ impl Loaded {
             status(&error)
         })?;
         let constant = object.constant.iter().map(|range| base + range.start..base + range.end).collect();
-        let loaded = Self { agent, base, size, constant, lines: Lines::of(image) };
+        let is_code = object.segments.iter().filter(|segment| segment.access.executes);
+        let code = is_code.map(|segment| base + segment.address..base + segment.address + segment.size);
+        let (code, lines) = (code.collect(), Lines::of(image));
+        let mut loaded = Self { agent, base, size, constant, code, held: Vec::new(), lines };
         let layout = Layout::new(object, base, resolve).map_err(|error| {
             report!("a code object cannot be loaded: {error}");
             match error {
@@ -52,6 +58,8 @@ impl Loaded {
                 _ => Status::ERROR_INVALID_CODE_OBJECT,
             }
         })?;
+        let values = layout.patches.iter().map(|patch| patch.value);
+        loaded.held = gangway_gcn_lifter::held(values, |address| loaded.is_code(address));
         let write = |address: u64, bytes: &[u8]| {
             // SAFETY: nothing knows of the memory yet.
             unsafe { space.write(address, bytes) }
@@ -65,6 +73,12 @@ impl Loaded {
     pub fn is_constant(&self, address: u64, size: u64) -> bool {
         let end = address.checked_add(size);
         self.constant.iter().any(|range| range.start <= address && end.is_some_and(|end| end <= range.end))
+    }
+
+    /// Whether there is code of it at an address.
+    #[must_use]
+    pub fn is_code(&self, address: u64) -> bool {
+        self.code.iter().any(|range| range.contains(&address))
     }
 
     /// The symbols that programs can ask for: kernels by the names of their descriptors, and variables.

@@ -7,12 +7,13 @@ use std::thread;
 use gangway_code_object::Descriptor;
 use gangway_engine::KernelLaunch;
 use gangway_gcn_interpreter::{FaultKind, Memory};
-use gangway_gcn_lifter::{Lifted, Shape};
+use gangway_gcn_lifter::{Apart, Lifted, Shape};
 use gangway_settings::file_variable;
 
 use super::compiled::{Code, Listener, Outcome, State};
 use super::kernel::Kernel;
 use crate::objects::agent::Agent;
+use crate::objects::process::config::Execution;
 
 /// A kernel that is to be compiled for launches of a shape.
 #[derive(Clone)]
@@ -133,6 +134,14 @@ fn tell(listeners: Vec<Listener>, outcome: &Outcome) {
     }
 }
 
+/// Functions stand apart only where the user wants kernels to be compiled, as long as that may take.
+const fn apart(execution: Execution) -> Apart {
+    match execution {
+        Execution::Compiled | Execution::CompiledOnly => Apart::Gccs,
+        Execution::Meanwhile | Execution::Interpreted => Apart::Nobodys,
+    }
+}
+
 fn compile<M: Memory>(wanted: &Wanted<M>) -> Result<Code, String> {
     let Wanted { agent, kernel, memory, object, shape } = wanted;
     let mut bytes = [0; gangway_code_object::descriptor::SIZE as usize];
@@ -149,8 +158,11 @@ fn compile<M: Memory>(wanted: &Wanted<M>) -> Result<Code, String> {
         shape: *shape,
         read: &read,
         constant: &constant,
+        is_code: &|address| kernel.code.is_code(address),
+        held: &kernel.code.held,
+        apart: apart(agent.config().execution),
     });
-    let Lifted { text, base, private, nowhere } = lifted.map_err(|refusal| {
+    let Lifted { text, base, private, scratch, nowhere } = lifted.map_err(|refusal| {
         let offset = refusal.address.wrapping_sub(entry).cast_signed();
         format!("{} (kernel{offset:+#x})", refusal.what)
     })?;
@@ -174,5 +186,5 @@ fn compile<M: Memory>(wanted: &Wanted<M>) -> Result<Code, String> {
         cooperative: false,
     });
     let name = Arc::clone(&kernel.name);
-    Ok(Code { name, program, kernel: id, descriptor, base, nowhere, private })
+    Ok(Code { name, program, kernel: id, descriptor, base, nowhere, private, scratch })
 }

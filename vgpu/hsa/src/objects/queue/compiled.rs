@@ -10,6 +10,7 @@ use gangway_gcn_lifter::{Lifted, Shape, parameters};
 
 use super::Queue;
 use super::memory::Device;
+use super::scratch::Private;
 use super::workers::Job;
 use crate::objects::agent::Agent;
 use crate::objects::process::report::report;
@@ -98,6 +99,7 @@ impl Launch<'_> {
         self.dispatch.check(&memory).ok()?;
         let packet = &self.dispatch.packet;
         let mut shape = Shape::new(packet.workgroup, packet.grid);
+        shape.private = packet.private_segment_size;
         // If the program has told them rightly there, the code may rely on them.
         shape.sizes = self.kernel.sizes.filter(|offset| {
             let mut word = [0; 4];
@@ -129,6 +131,16 @@ fn run(
     first: u64,
 ) -> Option<Result> {
     let packet = &dispatch.packet;
+    let mut dispatch = *dispatch;
+    let _private = if code.scratch {
+        // Without memory for all of them they are interpreted, a few at a time.
+        let private = Private::of_all(agent, packet)?;
+        dispatch.scratch = private.scratch();
+        Some(private)
+    } else {
+        None
+    };
+    let dispatch = &dispatch;
     let launch = KernelLaunch {
         program: &code.program,
         kernel: code.kernel,

@@ -11,6 +11,8 @@ use crate::objects::memory::status;
 const GROUPS_AT_ONCE: u64 = 16;
 /// The memory of a thread is at most this, or what one work-group needs.
 const MOST: u64 = 1 << 30;
+/// The memory of all work-groups at once is at most this. Only the pages that they touch are there.
+const MOST_OF_ALL: u64 = 64 << 30;
 
 /// What one thread needs to run work-groups of a launch. It is given back at the end.
 #[derive(Debug)]
@@ -29,6 +31,18 @@ impl Private {
         let request = Request::new(device, size, AllocationKind::Arena);
         let base = agent::space()?.allocate(&request).map_err(|error| status(&error))?;
         Ok(Self(Scratch { base, size }))
+    }
+
+    /// What all work-groups of a launch need, each for itself; none if that is too much.
+    pub fn of_all(agent: &Agent, packet: &Packet) -> Option<Self> {
+        let groups = packet.groups().iter().try_fold(1u64, |all, &count| all.checked_mul(count.into()))?;
+        let size = packet.group_scratch().checked_mul(groups).filter(|size| *size <= MOST_OF_ALL)?;
+        if size == 0 {
+            return Some(Self(Scratch::default()));
+        }
+        let request = Request::new(agent.device()?, size, AllocationKind::Arena);
+        let base = agent::space().ok()?.allocate(&request).ok()?;
+        Some(Self(Scratch { base, size }))
     }
 
     pub fn scratch(&self) -> Scratch {

@@ -1,0 +1,293 @@
+//! The functions of a kernel that stand apart: which there are, which registers they are given, and which they give back.
+//!
+//! Where a kernel calls functions through registers whose values are not known, or is too much code with all that it
+//! calls in its place, each function is one of PTX. It takes the registers that it may need and gives back those that
+//! it has written and that somebody may need then. What is called by its address are the functions whose addresses
+//! data holds or code reads; they all take and give the same registers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::demand::{self, Needs, SCALAR, Set};
+use crate::graph::{self, Block, Code, Exit};
+use crate::state::{VECTOR, Variable};
+use crate::{Apart, Kernel, Refusal};
+
+/// Instructions of all functions, at most.
+const INSTRUCTIONS: usize = 400_000;
+
+/// A kernel, or a function of it.
+pub struct Unit {
+    pub entry: u64,
+    pub blocks: Vec<Block>,
+    /// The blocks that it begins with: if all lanes are on, and if not.
+    pub entries: Vec<usize>,
+    /// For each block, for each instruction: registers whose values are needed behind it in lanes that are off.
+    pub needed: Vec<Vec<Set>>,
+    pub takes: Vec<Variable>,
+    pub gives: Vec<Variable>,
+}
+
+/// A kernel with its functions.
+pub struct Functions {
+    /// The kernel comes first.
+    pub units: Vec<Unit>,
+    /// By their addresses.
+    pub numbers: BTreeMap<u64, usize>,
+    /// Those that are called by their addresses.
+    pub by_address: BTreeSet<u64>,
+    /// The registers with the address to return to.
+    pub given: u8,
+}
+
+impl Functions {
+    /// A kernel of which each call has the function's code for itself.
+    pub fn none(blocks: Vec<Block>, entries: Vec<usize>, entry: u64) -> Self {
+        let needed = demand::of(&blocks);
+        let unit = Unit { entry, blocks, entries, needed, takes: Vec::new(), gives: Vec::new() };
+        Self { units: vec![unit], numbers: BTreeMap::new(), by_address: BTreeSet::new(), given: 0 }
+    }
+
+    /// The function at an address, or one that stands for all that are called by their addresses.
+    pub fn called(&self, address: Option<u64>) -> Option<usize> {
+        self.numbers.get(address.as_ref().or_else(|| self.by_address.first())?).copied()
+    }
+
+    /// A kernel with its functions; `registers` are those that there are.
+    pub fn find(
+        code: &mut Code<'_>,
+        kernel: &Kernel<'_>,
+        full: &[bool],
+        registers: Set,
+    ) -> Result<Self, Refusal> {
+        let (entry, held) = (kernel.entry, kernel.held);
+        let mut parts = vec![Part::of(code, entry, full, false)?];
+        if kernel.apart == Apart::Gccs && code.given != Some(graph::GCC) {
+            return Err(Refusal { what: graph::NOT_GCC.to_owned(), address: entry });
+        }
+        let (mut numbers, mut by_address) = (BTreeMap::new(), BTreeSet::new());
+        let mut count = 0;
+        loop {
+            if code.unknown {
+                by_address.extend(held.iter().chain(&code.taken).copied());
+            }
+            let wanted: Vec<u64> = code.called.union(&by_address).copied().collect();
+            let Some(next) = wanted.into_iter().find(|address| !numbers.contains_key(address)) else { break };
+            let part = Part::of(code, next, &[true, false], true)?;
+            count += part.blocks.iter().map(|block| block.code.len()).sum::<usize>();
+            if count > INSTRUCTIONS {
+                return Err(Refusal { what: "too much code".to_owned(), address: entry });
+            }
+            numbers.insert(next, parts.len());
+            parts.push(part);
+        }
+        let given = code.given.unwrap_or_default();
+        let mut flow = Flow::new(parts, numbers, by_address, given, registers);
+        flow.settle();
+        Ok(flow.finish())
+    }
+}
+
+/// A unit that is looked at.
+struct Part {
+    entry: u64,
+    blocks: Vec<Block>,
+    entries: Vec<usize>,
+    entering: Vec<Needs>,
+    /// What it may write, with all that it calls.
+    writes: Set,
+    /// What it needs when it begins, and what somebody needs behind it.
+    takes: Set,
+    after: Set,
+}
+
+impl Part {
+    fn of(code: &mut Code<'_>, entry: u64, full: &[bool], is_function: bool) -> Result<Self, Refusal> {
+        let (blocks, entries) = graph::blocks(code, entry, full, is_function)?;
+        let entering = vec![Needs::default(); blocks.len()];
+        let writes = demand::written(&blocks);
+        Ok(Self { entry, blocks, entries, entering, writes, takes: Set::default(), after: Set::default() })
+    }
+}
+
+struct Flow {
+    parts: Vec<Part>,
+    numbers: BTreeMap<u64, usize>,
+    by_address: BTreeSet<u64>,
+    given: Set,
+    pair: u8,
+    registers: Set,
+}
+
+impl Flow {
+    fn new(
+        parts: Vec<Part>,
+        numbers: BTreeMap<u64, usize>,
+        by_address: BTreeSet<u64>,
+        pair: u8,
+        registers: Set,
+    ) -> Self {
+        let mut given = Set::default();
+        (0..2).for_each(|word| given.put(SCALAR + usize::from(pair) + word));
+        Self { parts, numbers, by_address, given, pair, registers }
+    }
+
+    /// The functions that an end of a block may call.
+    fn called(&self, exit: &Exit) -> Vec<usize> {
+        let number = |address: &u64| self.numbers.get(address).copied();
+        match exit {
+            Exit::Call(_, Some(address), ..) | Exit::Tail(_, Some(address)) => {
+                number(address).into_iter().collect()
+            }
+            Exit::Call(_, None, ..) | Exit::Tail(_, None) => {
+                self.by_address.iter().filter_map(number).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What those write, and what they take.
+    fn of_called(&self, exit: &Exit, which: impl Fn(&Part) -> Set) -> Set {
+        self.called(exit).into_iter().fold(Set::default(), |set, number| set.or(&which(&self.parts[number])))
+    }
+
+    fn settle(&mut self) {
+        self.settle_writes();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for number in (0..self.parts.len()).rev() {
+                let mut entering = std::mem::take(&mut self.parts[number].entering);
+                demand::settle(&self.parts[number].blocks, &mut entering, &|block, entering| {
+                    self.ending(number, block, entering)
+                });
+                let takes = self.parts[number]
+                    .entries
+                    .iter()
+                    .fold(self.always(), |set, &entry| set.or(&entering[entry].any()));
+                self.parts[number].entering = entering;
+                changed |= self.put(number, takes, Set::default());
+                changed |= self.tell(number);
+            }
+            changed |= self.share();
+        }
+    }
+
+    fn settle_writes(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for number in (0..self.parts.len()).rev() {
+                let exits = self.parts[number].blocks.iter().map(|block| &block.exit);
+                let called =
+                    exits.fold(Set::default(), |set, exit| set.or(&self.of_called(exit, |part| part.writes)));
+                let writes = self.parts[number].writes.or(&called);
+                changed |= std::mem::replace(&mut self.parts[number].writes, writes) != writes;
+            }
+        }
+    }
+
+    /// What each function takes.
+    fn always(&self) -> Set {
+        demand::implied().or(&demand::mask()).or(&self.given)
+    }
+
+    fn put(&mut self, number: usize, takes: Set, after: Set) -> bool {
+        let part = &mut self.parts[number];
+        let after = part.after.or(&after.and(&self.registers).and(&part.writes));
+        let takes = part.takes.or(&takes.and(&self.registers));
+        let changed = takes != part.takes || after != part.after;
+        (part.takes, part.after) = (takes, after);
+        changed
+    }
+
+    /// Tells functions what is needed behind calls of them.
+    fn tell(&mut self, number: usize) -> bool {
+        let mut found = Vec::new();
+        for block in &self.parts[number].blocks {
+            let after = match block.exit {
+                Exit::Call(..) => self.behind(number, block),
+                Exit::Tail(..) => self.parts[number].after,
+                _ => continue,
+            };
+            found.extend(self.called(&block.exit).into_iter().map(|called| (called, after)));
+        }
+        found
+            .into_iter()
+            .fold(false, |changed, (called, after)| self.put(called, Set::default(), after) || changed)
+    }
+
+    fn behind(&self, number: usize, block: &Block) -> Set {
+        let entering = &self.parts[number].entering;
+        block
+            .exit
+            .successors()
+            .into_iter()
+            .fold(demand::mask().or(&demand::implied()), |set, to| set.or(&entering[to].any()))
+    }
+
+    /// Those that are called by their addresses take and give the same.
+    fn share(&mut self) -> bool {
+        let numbers: Vec<usize> =
+            self.by_address.iter().filter_map(|address| self.numbers.get(address).copied()).collect();
+        let all = |which: fn(&Part) -> Set| {
+            numbers.iter().fold(Set::default(), |set, &number| set.or(&which(&self.parts[number])))
+        };
+        let (after, takes) = (all(|part| part.after), all(|part| part.takes.or(&part.after)));
+        let mut changed = false;
+        for number in numbers {
+            let part = &mut self.parts[number];
+            changed |= takes != part.takes || after != part.after;
+            (part.takes, part.after) = (takes, after);
+        }
+        changed
+    }
+
+    fn ending(&self, number: usize, block: &Block, entering: &[Needs]) -> Needs {
+        let part = &self.parts[number];
+        let pair = |pair: u8| {
+            let mut set = Set::default();
+            (0..2).for_each(|word| set.put(SCALAR + usize::from(pair) + word));
+            set
+        };
+        let through = |exit: &Exit, behind: Set| {
+            let kept = behind.without(&self.of_called(exit, |part| part.writes));
+            kept.or(&self.of_called(exit, |part| part.takes))
+        };
+        match &block.exit {
+            exit @ Exit::Call(..) => {
+                let behind =
+                    exit.successors().into_iter().fold(demand::mask(), |set, to| set.or(&entering[to].any()));
+                Needs::all(through(exit, behind))
+            }
+            exit @ Exit::Tail(register, _) => Needs::all(through(exit, part.after).or(&pair(*register))),
+            Exit::Return(register) => Needs::all(part.after.or(&pair(*register))),
+            Exit::Given(register, ..) => {
+                let needs = demand::ending(block, entering);
+                Needs::all(needs.any().or(&pair(*register)))
+            }
+            _ => demand::ending(block, entering),
+        }
+    }
+
+    fn finish(mut self) -> Functions {
+        let mut units = Vec::new();
+        for number in 0..self.parts.len() {
+            let Part { entry, ref blocks, ref entries, ref entering, takes, after, .. } = self.parts[number];
+            let needed =
+                demand::each(blocks, entering, &|block, entering| self.ending(number, block, entering));
+            let (takes, gives) = (variables(&takes), variables(&after));
+            units.push(Unit { entry, blocks: Vec::new(), entries: entries.clone(), needed, takes, gives });
+        }
+        for (unit, part) in units.iter_mut().zip(&mut self.parts) {
+            unit.blocks = std::mem::take(&mut part.blocks);
+        }
+        Functions { units, numbers: self.numbers, by_address: self.by_address, given: self.pair }
+    }
+}
+
+fn variables(set: &Set) -> Vec<Variable> {
+    let variable = |number: usize| {
+        number.checked_sub(SCALAR).map_or(VECTOR + number as Variable, |number| number as Variable)
+    };
+    set.numbers().map(variable).collect()
+}
