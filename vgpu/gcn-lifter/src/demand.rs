@@ -286,9 +286,14 @@ pub fn there(vectors: usize, accumulators: usize) -> Set {
     set
 }
 
+/// A pair of scalar registers.
+pub fn pair(first: u8) -> Set {
+    Set::scalars(3 << first)
+}
+
 /// The mask of lanes.
 pub fn mask() -> Set {
-    Set::scalars(3 << scalar::EXEC)
+    pair(scalar::EXEC)
 }
 
 /// What is needed at the end of a block that goes to others.

@@ -34,8 +34,8 @@ pub fn kernel(
     if !functions.by_address.is_empty() {
         shared.find(&mut text);
     }
-    for (f, unit) in lifted.iter().zip(&functions.units) {
-        let is_kernel = std::ptr::eq(unit, &raw const functions.units[0]);
+    for (number, (f, unit)) in lifted.iter().zip(&functions.units).enumerate() {
+        let is_kernel = number == 0;
         if is_kernel {
             let _ = write!(text, ".visible .entry kernel(.param .align 8 .b8 in[{}])", 4 * PARAMETERS);
         } else {
@@ -169,10 +169,6 @@ struct Writer<'a> {
     unit: &'a Unit,
     text: String,
     temporaries: u32,
-    /// Denormals of single precision are zeros.
-    flush: bool,
-    /// Bytes of private memory that a lane has of its own.
-    own: u64,
     labels: u32,
     /// An address of which is known whether it is elsewhere than in global memory, and the predicate.
     elsewhere: Option<(Value, String)>,
@@ -197,8 +193,6 @@ impl<'a> Writer<'a> {
             unit,
             text: String::new(),
             temporaries: 0,
-            flush: shared.flush,
-            own: shared.own,
             labels: 0,
             elsewhere: None,
             results: results.collect(),
@@ -498,7 +492,7 @@ impl<'a> Writer<'a> {
         };
         self.line("{");
         let mut taken = Vec::new();
-        if self.own > 0 {
+        if self.shared.own > 0 {
             taken.push("in_own".to_owned());
             self.line(".param .b64 in_own;\nst.param.b64 [in_own], %own;");
         }
@@ -549,7 +543,7 @@ impl<'a> Writer<'a> {
     /// The same instruction with denormals as the kernel has them.
     fn flushing(&self, name: &str) -> String {
         let is_moved = name.starts_with("cvt.") && !name.contains("f32");
-        if !self.flush || !name.contains("f32") || name.contains("ftz") || is_moved {
+        if !self.shared.flush || !name.contains("f32") || name.contains("ftz") || is_moved {
             return name.to_owned();
         }
         let is_type = |part: &str| part.len() > 1 && part[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -621,11 +615,11 @@ impl<'a> Writer<'a> {
         let (wide, at) = (self.temporary(Type::Wide), self.temporary(Type::Wide));
         self.line(&format!("cvt.u64.u32 {wide}, {word};"));
         self.line(&format!("add.s64 {at}, {wide}, %own;"));
-        if half == 0 || self.own == 0 {
+        if half == 0 || self.shared.own == 0 {
             return at;
         }
         let other = self.temporary(Type::Wide);
-        self.line(&format!("add.s64 {other}, {at}, {};", self.own));
+        self.line(&format!("add.s64 {other}, {at}, {};", self.shared.own));
         other
     }
 
@@ -716,7 +710,7 @@ impl<'a> Writer<'a> {
         }
         with(self, "global", at, &format!("@{global} "));
         with(self, "shared", &low, &format!("@{group} "));
-        if self.own > 0 {
+        if self.shared.own > 0 {
             let own_at = self.own(&low, half);
             with(self, "local", &own_at, &format!("@{own} "));
         } else {

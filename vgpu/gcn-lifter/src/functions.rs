@@ -75,13 +75,13 @@ impl Functions {
             let part = Part::of(code, next, &[true, false], true)?;
             count += part.blocks.iter().map(|block| block.code.len()).sum::<usize>();
             if count > INSTRUCTIONS {
-                return Err(Refusal { what: "too much code".to_owned(), address: entry });
+                return Err(Refusal { what: graph::TOO_MUCH.to_owned(), address: entry });
             }
             numbers.insert(next, parts.len());
             parts.push(part);
         }
         let given = code.given.unwrap_or_default();
-        let mut flow = Flow::new(parts, numbers, by_address, given, registers);
+        let mut flow = Flow { parts, numbers, by_address, given, registers };
         flow.settle();
         Ok(flow.finish())
     }
@@ -113,24 +113,12 @@ struct Flow {
     parts: Vec<Part>,
     numbers: BTreeMap<u64, usize>,
     by_address: BTreeSet<u64>,
-    given: Set,
-    pair: u8,
+    /// The registers with the address to return to.
+    given: u8,
     registers: Set,
 }
 
 impl Flow {
-    fn new(
-        parts: Vec<Part>,
-        numbers: BTreeMap<u64, usize>,
-        by_address: BTreeSet<u64>,
-        pair: u8,
-        registers: Set,
-    ) -> Self {
-        let mut given = Set::default();
-        (0..2).for_each(|word| given.put(SCALAR + usize::from(pair) + word));
-        Self { parts, numbers, by_address, given, pair, registers }
-    }
-
     /// The functions that an end of a block may call.
     fn called(&self, exit: &Exit) -> Vec<usize> {
         let number = |address: &u64| self.numbers.get(address).copied();
@@ -188,7 +176,7 @@ impl Flow {
 
     /// What each function takes.
     fn always(&self) -> Set {
-        demand::implied().or(&demand::mask()).or(&self.given)
+        demand::implied().or(&demand::mask()).or(&demand::pair(self.given))
     }
 
     fn put(&mut self, number: usize, takes: Set, after: Set) -> bool {
@@ -244,11 +232,6 @@ impl Flow {
 
     fn ending(&self, number: usize, block: &Block, entering: &[Needs]) -> Needs {
         let part = &self.parts[number];
-        let pair = |pair: u8| {
-            let mut set = Set::default();
-            (0..2).for_each(|word| set.put(SCALAR + usize::from(pair) + word));
-            set
-        };
         let through = |exit: &Exit, behind: Set| {
             let kept = behind.without(&self.of_called(exit, |part| part.writes));
             kept.or(&self.of_called(exit, |part| part.takes))
@@ -259,11 +242,13 @@ impl Flow {
                     exit.successors().into_iter().fold(demand::mask(), |set, to| set.or(&entering[to].any()));
                 Needs::all(through(exit, behind))
             }
-            exit @ Exit::Tail(register, _) => Needs::all(through(exit, part.after).or(&pair(*register))),
-            Exit::Return(register) => Needs::all(part.after.or(&pair(*register))),
+            exit @ Exit::Tail(register, _) => {
+                Needs::all(through(exit, part.after).or(&demand::pair(*register)))
+            }
+            Exit::Return(register) => Needs::all(part.after.or(&demand::pair(*register))),
             Exit::Given(register, ..) => {
                 let needs = demand::ending(block, entering);
-                Needs::all(needs.any().or(&pair(*register)))
+                Needs::all(needs.any().or(&demand::pair(*register)))
             }
             _ => demand::ending(block, entering),
         }
@@ -281,7 +266,7 @@ impl Flow {
         for (unit, part) in units.iter_mut().zip(&mut self.parts) {
             unit.blocks = std::mem::take(&mut part.blocks);
         }
-        Functions { units, numbers: self.numbers, by_address: self.by_address, given: self.pair }
+        Functions { units, numbers: self.numbers, by_address: self.by_address, given: self.given }
     }
 }
 

@@ -19,6 +19,8 @@ const BLOCKS: usize = 6000;
 const INSTRUCTIONS: usize = 16_000;
 /// Functions that call each other, at most.
 const CALLS: usize = 24;
+/// Of so many functions that call each other it is found what they write. Each takes some of the stack.
+const DEPTH: usize = 64;
 
 /// Instructions of a function that is no call.
 const SMALL: usize = 24;
@@ -37,7 +39,7 @@ pub fn is_of_calls(refusal: &Refusal) -> bool {
 
 /// Its functions are not to stand apart.
 pub const NOT_GCC: &str = "functions of another compiler than GCC";
-const TOO_MUCH: &str = "too much code";
+pub const TOO_MUCH: &str = "too much code";
 const TOO_DEEP: &str = "functions that call each other";
 
 /// Where a block begins.
@@ -161,6 +163,8 @@ pub struct Code<'a> {
     pub unknown: bool,
     /// Scalar registers that functions write which stand apart, with all that those call.
     pub writes: BTreeMap<u64, u128>,
+    /// How many functions, of which each calls the next, are looked at for that.
+    pub depth: usize,
 }
 
 impl Code<'_> {
@@ -535,7 +539,11 @@ fn written_apart(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
     if let Some(written) = code.writes.get(&function) {
         return Ok(*written);
     }
-    // Of one that calls itself anything may be written.
+    // Of one that calls itself anything may be written, and of one that is too deep.
+    if code.depth == DEPTH {
+        return Ok(u128::MAX);
+    }
+    code.depth += 1;
     code.writes.insert(function, u128::MAX);
     let (_, jumps) = leaders(code, function)?;
     let mut found = written(code, &jumps, Some(function))?;
@@ -547,6 +555,7 @@ fn written_apart(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
         };
     }
     code.writes.insert(function, found);
+    code.depth -= 1;
     Ok(found)
 }
 

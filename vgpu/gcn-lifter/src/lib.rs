@@ -176,6 +176,7 @@ fn whole(kernel: &Kernel<'_>, apart: bool) -> Result<Lifted, Refusal> {
         taken: BTreeSet::new(),
         unknown: false,
         writes: BTreeMap::new(),
+        depth: 0,
     };
     let full = kernel.shape.full();
     let registers = Registers::of(kernel.gpu, &kernel.descriptor);
@@ -189,25 +190,26 @@ fn whole(kernel: &Kernel<'_>, apart: bool) -> Result<Lifted, Refusal> {
     let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
     let mut nowhere = Vec::new();
     let mut lifted = Vec::new();
-    for unit in &functions.units {
-        registers_are_there(&registers, &unit.blocks)?;
-        lifted.push(self::unit(kernel, &functions, unit, &registers, base, &mut nowhere)?);
+    for number in 0..functions.units.len() {
+        lifted.push(unit(kernel, &functions, number, &registers, base, &mut nowhere)?);
     }
     trim::run(&mut lifted, &mut functions);
     emit::kernel(&lifted, &functions, kernel, base, nowhere)
 }
 
-/// The kernel, or one of its functions.
+/// The kernel, which has the number 0, or one of its functions.
 fn unit(
     kernel: &Kernel<'_>,
     functions: &Functions,
-    unit: &Unit,
+    number: usize,
     registers: &Registers,
     base: u64,
     nowhere: &mut Vec<u64>,
 ) -> Result<Function, Refusal> {
+    let unit = &functions.units[number];
     let Unit { blocks, entries, .. } = unit;
-    let is_function = !std::ptr::eq(unit, &raw const functions.units[0]);
+    let is_function = number != 0;
+    registers_are_there(registers, blocks)?;
     let mut s = State::new(blocks, registers.vectors, is_function);
     s.nowhere = std::mem::take(nowhere);
     frame(&mut s, blocks, entries);

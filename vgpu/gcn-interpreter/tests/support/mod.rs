@@ -61,7 +61,7 @@ impl Heap for Flat {
 pub struct Device<M> {
     pub memory: M,
     gpu: Gpu,
-    base: u64,
+    pub base: u64,
 }
 
 /// How a kernel is launched.
@@ -81,18 +81,6 @@ impl<M: Heap> Device<M> {
         let loaded = Loaded::new(object, base, |_| None).expect("every symbol is there");
         loaded.write(|address, bytes| memory.write(address, bytes)).expect("it was allocated");
         Self { memory, gpu, base }
-    }
-
-    /// Whether there is code of an object at an address.
-    pub fn is_code(&self, object: &CodeObject<'_>, address: u64) -> bool {
-        let inside = address.wrapping_sub(self.base);
-        object.segments.iter().any(|segment| segment.access.executes && segment.contains(inside, 4))
-    }
-
-    /// What a loader has written into an object's data.
-    pub fn written(&self, object: &CodeObject<'_>) -> Vec<u64> {
-        let loaded = Loaded::new(object, self.base, |_| None).expect("every symbol is there");
-        loaded.patches.iter().map(|patch| patch.value).collect()
     }
 
     /// New memory with these bytes.
