@@ -4,6 +4,7 @@ use gangway_gcn::table::{self, Row, Slot};
 use gangway_gcn::{Encoding, Gpu};
 
 pub struct Words {
+    gpu: Gpu,
     state: u64,
     rows: Vec<&'static Row>,
 }
@@ -11,7 +12,7 @@ pub struct Words {
 impl Words {
     pub fn new(gpu: Gpu) -> Self {
         let rows = table::rows().filter(|row| row.gpus.contains(gpu)).collect();
-        Self { state: 0x9e37_79b9_7f4a_7c15 ^ gpu as u64, rows }
+        Self { gpu, state: 0x9e37_79b9_7f4a_7c15 ^ gpu as u64, rows }
     }
 
     fn next(&mut self) -> u32 {
@@ -82,10 +83,24 @@ impl Words {
 
     /// Every instruction of the table, with each special number in each field of a register or constant, and
     /// with the bits of its modifiers: all of their combinations where they are few, else all pairs.
-    pub fn systematic(&self) -> Vec<u32> {
+    /// With `share` the processors that have an instruction take turns.
+    pub fn systematic(&self, share: bool) -> Vec<u32> {
         let mut words = Vec::new();
-        for (encoding, base) in self.rows.iter().flat_map(|row| forms(row)) {
-            let mut add = |code: u64| words.extend([code as u32, (code >> 32) as u32, NOP]);
+        let mut number = 0;
+        for (row, (encoding, base)) in
+            self.rows.iter().flat_map(|row| forms(row).into_iter().map(move |form| (row, form)))
+        {
+            let having = Gpu::ALL.into_iter().filter(|gpu| row.gpus.contains(*gpu));
+            let (turn, turns) = match share {
+                true => (having.clone().position(|gpu| gpu == self.gpu), having.count()),
+                false => (Some(0), 1),
+            };
+            let mut add = |code: u64| {
+                number += 1;
+                if Some(number % turns) == turn {
+                    words.extend([code as u32, (code >> 32) as u32, NOP]);
+                }
+            };
             let (fields, modifiers) = layout(encoding, base);
             for &(low, count) in fields {
                 let numbers = SPECIAL.iter().filter(|number| **number < 1 << count);
