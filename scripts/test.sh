@@ -36,9 +36,21 @@ failing() {
     /^(Failed|Passed unexpectedly.*) \([0-9]+\):$/ { listed = 1; next }
     listed && /^  / { print; found = 1; next }
     { listed = 0 }
+    # What a compiler complains of, and where.
+    /^error(\[E[0-9]+\])?: / && ++errors <= 4 { told[++lines_told] = $0; where = 1; next }
+    where { told[++lines_told] = $0; where = 0 }
     NF { last[++lines] = $0 }
-    END { if (!found) for (line = lines - 7; line <= lines; ++line) if (line in last) print last[line] }' "$1" |
+    END {
+      if (found) exit
+      for (line = 1; line <= lines_told; ++line) print told[line]
+      if (!lines_told) for (line = lines - 7; line <= lines; ++line) if (line in last) print last[line]
+    }' "$1" |
     cut -c1-300 | head -n 12
+}
+
+# The processor time in what `times` has written, of all commands that have ended, in seconds.
+processor_seconds() {
+  awk -F '[ms ]+' 'NR == 2 { printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$logs/times"
 }
 
 # phase NAME COMMAND...: runs it, keeps its log, and adds up what it reports in
@@ -46,15 +58,19 @@ failing() {
 # one that ends with an error but reports no failure counts as one failure.
 # What failed is named again at the end, where a long log is read first.
 phase() {
-  local name=$1 log="$logs/$1.log" start=$SECONDS status good bad skipped seconds
+  local name=$1 log="$logs/$1.log" start=$SECONDS status good bad skipped seconds used
   shift
   if [ ${#wanted[@]} -gt 0 ] && [[ ! " ${wanted[*]} " == *" $name "* ]]; then
     return
   fi
   printf '\n=== %s: %s\n' "$name" "$*"
+  times >"$logs/times"
+  used=$(processor_seconds)
   "$@" 2>&1 </dev/null | tee "$log"
   status=${PIPESTATUS[0]}
   seconds=$((SECONDS - start))
+  times >"$logs/times"
+  used=$(($(processor_seconds) - used))
   read -r good bad skipped < <(awk '
     /^test result: / {
       for (i = 1; i < NF; ++i) {
@@ -80,8 +96,8 @@ phase() {
     done < <(failing "$log")
   fi
   passed=$((passed + good)) failed=$((failed + bad)) ignored=$((ignored + skipped))
-  summary+=("$(printf '%-15s %6d passed %4d failed %4d ignored %5d s' \
-    "$name" "$good" "$bad" "$skipped" "$seconds")")
+  summary+=("$(printf '%-15s %6d passed %4d failed %4d ignored %5d s, %5d s of processor time' \
+    "$name" "$good" "$bad" "$skipped" "$seconds" "$used")")
 }
 
 # The workspace, and the crates that are workspaces of their own.

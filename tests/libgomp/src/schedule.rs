@@ -147,6 +147,9 @@ impl Bench {
                             known.iter().copied().filter(|entry| entry.is_of(checks)).collect();
                         verdict = verdict::on_checks(plan, &run, &known, verdict)?;
                     }
+                    if left == 0 && self.rules.measures_time(test) {
+                        verdict = verdict::on_time(TIMING_ATTEMPTS, &run, verdict);
+                    }
                     if left == 0 || !verdict.is_failure() {
                         break (run, verdict);
                     }

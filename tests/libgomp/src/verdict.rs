@@ -112,6 +112,21 @@ pub fn on_checks(plan: &Plan, run: &Run, known: &[&Entry], verdict: Verdict) -> 
     Ok(judge(known, &found).err().map_or(Verdict::Passed, Verdict::Failed))
 }
 
+/// The verdict on a test that measures time, after its last attempt. Where all that is wrong is what it
+/// measured, the machine was too slow or too busy for it: that is told, and is no failure of ours. What such
+/// times ought to be is for the benchmarks.
+pub fn on_time(attempts: usize, run: &Run, verdict: Verdict) -> Verdict {
+    const OF_TIME: [&str; 3] =
+        ["actual time", "asynchronous operation not running", "operation still running"];
+    let output = &run.finished.output;
+    match verdict {
+        Verdict::Failed(why) if OF_TIME.iter().any(|words| output.contains(words)) => {
+            Verdict::Skipped(format!("{attempts} attempts were too slow on this machine: {why}"))
+        }
+        verdict => verdict,
+    }
+}
+
 fn wrong_ending(plan: &Plan, ending: Ending) -> Option<String> {
     match ending {
         Ending::TimedOut => Some(ending.to_string()),
@@ -149,7 +164,7 @@ fn telling_line(output: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Kernels, Verdict, on_refusal, on_refused_by_clang, on_run};
+    use super::{Kernels, Verdict, on_refusal, on_refused_by_clang, on_run, on_time};
     use crate::execute::Run;
     use crate::plan::{Marks, Plan};
     use crate::process::{Ending, Finished};
@@ -177,6 +192,20 @@ mod tests {
             Verdict::Passed
         );
         assert!(on_run(&plan, &run(Ending::Exit(0), "", Some(1)), Kernels::None).unwrap().is_failure());
+    }
+
+    #[test]
+    fn a_slow_machine_fails_no_test() {
+        let late = run(Ending::Signal(6), "actual time too long\n", Some(1));
+        let wrong = run(Ending::Signal(6), "acc_async_test failed on unseen async-argument\n", Some(1));
+        let plan = Plan::default();
+        let skipped = on_time(20, &late, verdict(&plan, &late));
+        assert!(
+            matches!(&skipped, Verdict::Skipped(why) if why.contains("actual time too long")),
+            "{skipped:?}"
+        );
+        assert!(on_time(20, &wrong, verdict(&plan, &wrong)).is_failure());
+        assert_eq!(on_time(20, &late, Verdict::Passed), Verdict::Passed);
     }
 
     #[test]
