@@ -17,6 +17,7 @@
 //! | [`abi`] | what compiled code and the engine agree on: the state of a warp |
 //! | `code` | what the compiler hands over |
 //! | `work` | the steps of the compiler's passes, counted for tests |
+//! | `runtimes` | which functions are a compiler's device runtime, and what they do |
 //! | `lower` | what instructions compute, as operations on lanes |
 //! | [`support`] | the helpers that compiled code calls |
 //! | `load` | what kernels of a module reach, and where its variables go |
@@ -61,6 +62,7 @@ pub mod lower;
 mod output;
 mod program;
 mod run;
+mod runtimes;
 pub mod support;
 mod unified;
 mod windows;

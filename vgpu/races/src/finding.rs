@@ -41,13 +41,18 @@ impl Place {
         self.instruction.starts_with("atom.") && self.instruction.contains("cas")
     }
 
-    /// Whether one of some places is a compare and swap of the same statement. What a plain read finds there is only where the
-    /// loop around that begins, whoever else writes meanwhile: the next byte of the word, too, for who changes one of them.
+    /// Whether one of some places is a compare and swap of the same statement, or of the same function where lines are not
+    /// known. What a plain read finds there is only where the loop around that begins, whoever else writes meanwhile: the
+    /// next byte of the word, too, for who changes one of them.
     pub fn has_swap<'p>(&self, among: impl IntoIterator<Item = &'p Self>) -> bool {
-        let line = |place: &Self| place.source.as_ref().map(|(file, line, _)| (file.clone(), *line));
-        line(self).is_some_and(|own| {
-            among.into_iter().any(|other| other.swaps() && line(other).as_ref() == Some(&own))
-        })
+        let is_there = |other: &Self| match (&self.source, &other.source) {
+            (Some((file, line, _)), Some((others_file, others_line, _))) => {
+                (file, line) == (others_file, others_line)
+            }
+            (None, None) => self.function == other.function,
+            _ => false,
+        };
+        among.into_iter().any(|other| other.swaps() && is_there(other))
     }
 }
 

@@ -525,6 +525,14 @@ fn what_is_the_compilers_own_is_not_told() {
     // A loop of compare and swap begins with a plain read.
     assert_eq!(found(place("atom.cas.b32", 1, false), place("ld.u32", 1, false), true), 0);
     assert_eq!(found(place("atom.cas.b32", 1, false), place("ld.u32", 2, false), true), 1);
+    // Without lines it is known by its function.
+    let nowhere = |instruction: &str, function: &str| Place {
+        function: function.to_owned(),
+        source: None,
+        ..place(instruction, 1, false)
+    };
+    assert_eq!(found(nowhere("atom.cas.b32", "f"), nowhere("ld.u32", "f"), true), 0);
+    assert_eq!(found(nowhere("atom.cas.b32", "f"), nowhere("ld.u32", "g"), true), 1);
     // So it does where the next byte of the word is somebody else's.
     let mut machine = machine(1);
     machine.device.site(1, 0, || place("ld.u32", 1, false));

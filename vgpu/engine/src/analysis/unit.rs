@@ -20,6 +20,7 @@ use crate::analysis::shape::{Shape, Shapes, Trust};
 use crate::analysis::slots::Slots;
 use crate::analysis::uniform::{self, Uniform};
 use crate::lower::{self, Features, Operand};
+use crate::runtimes::may_open_lock;
 
 /// Why no code is made of a function: the interpreter has to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +131,14 @@ impl<'a> Unit<'a> {
             ([], true) => Trust::Numbers,
             ([], false) => Trust::None,
         };
+        // Such a store hands on what its thread has done: it is told of and made before the next one who looks.
+        if request.watch && warps && may_open_lock(&function.name) {
+            for operation in &mut code.operations {
+                if let Kind::Store { access, .. } = &mut operation.kind {
+                    access.strong = true;
+                }
+            }
+        }
         let mut analyse = |zero: &[u32]| {
             let shapes = passes.run(Pass::Shape, || {
                 rows::best(&code.operations, &code.slots, request.shape.row, |row| {

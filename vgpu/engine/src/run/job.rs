@@ -16,11 +16,11 @@ use super::kernel::LaunchedKernel;
 use super::order::Order;
 use super::race;
 use super::room::Room;
-use super::runtimes::is_offloaded;
 use super::sync::{self, Found};
 use crate::init::Launched;
 use crate::launch::KernelLaunch;
 use crate::program::Program;
+use crate::runtimes::is_offloaded;
 
 /// A launch. The launching thread keeps it, and what it points to, until no worker is at it.
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 //! tells of a block's accesses where races are looked for, or [`accesses`] are noted. What is found is put into words by
 //! [`race`], for those who are named in [`findings`]. Where it is checked how threads wait for each other, [`meetings`]
 //! knows who has come to a block's barriers, and from which [`stand`]; what is found [`sync`] puts into words.
-//! [`runtimes`] knows a compiler's functions from the program's, and [`standstill`] whether all wait who seem to run.
+//! [`standstill`] knows whether all wait who seem to run.
 
 mod accesses;
 mod arena;
@@ -42,7 +42,6 @@ mod pool;
 mod race;
 mod report;
 mod room;
-mod runtimes;
 mod slot;
 mod stand;
 mod standstill;

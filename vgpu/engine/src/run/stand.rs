@@ -8,11 +8,11 @@ use gangway_ptx::{Body, Instruction, Meaning, Module, Operand};
 use super::fiber::{RESERVE, SIZE};
 use super::job::Job;
 use super::place::{instruction, place_of};
-use super::runtimes::{is_runtimes, takes_lock};
 use crate::abi::Warp;
 use crate::fault::Place;
 use crate::frame::Frame;
 use crate::functions::Position;
+use crate::runtimes::{is_runtimes, takes_lock};
 
 /// Where threads stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

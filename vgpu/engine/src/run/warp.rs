@@ -24,6 +24,7 @@ use super::time::Time;
 use super::wait::Wait;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
+use crate::runtimes::is_of_atomics;
 use crate::support::{Arrivals, Began, Host, Noted, Ticket};
 use crate::unified::Made;
 
@@ -180,6 +181,11 @@ impl Host for WarpHost {
         let (job, pc) = (self.job(), warp.called_from.wrapping_sub(1));
         let source = || place(job, warp, job.program().functions().find(pc as usize), 1 << lane).source;
         Made { address, size, write }.tell(job.kernel.name(), pc, source);
+    }
+
+    fn is_of_atomics(&self, warp: &Warp) -> bool {
+        let found = self.program().functions().find((warp.called_from as usize).wrapping_sub(1));
+        found.is_some_and(|at| is_of_atomics(&self.module().functions[at.function as usize].name))
     }
 
     fn note_access(&self, warp: &Warp, noted: Noted<'_>) {

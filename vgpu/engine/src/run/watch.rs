@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 use super::accesses::Accesses;
 use super::job::Job;
 use super::place::place;
-use super::runtimes::is_libgomps;
 use crate::abi::{LANES, Warp};
 use crate::lines::{BYTES, Line};
+use crate::runtimes::is_libgomps;
 use crate::support::{Began, Noted, lanes};
 
 /// What a block's warps share for it.

@@ -177,12 +177,15 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                 }
                 return;
             }
-            for lane in lanes(mask) {
+            // A lock that all lanes open is opened once: another one may have it by the time of the second store.
+            let storing = storing(mask, |lane| warp.addresses[lane]);
+            for lane in lanes(storing) {
                 let to = match loose_place(warp, lane, access, warp.addresses[lane], true) {
                     Ok(to) => to,
                     Err(kind) => fault(warp, 1 << lane, kind),
                 };
-                let _turn = watch::stores(warp, 1 << lane, access, watch::at(to));
+                let told = if storing == mask { 1 << lane } else { mask };
+                let _turn = watch::stores(warp, told, access, watch::at(to));
                 for index in 0..usize::from(access.count) {
                     let to = to.wrapping_add(index * usize::from(access.size));
                     let values = &warp.values[index];

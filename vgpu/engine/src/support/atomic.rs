@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use gangway_interpreter::{FaultKind, combine};
 use gangway_ptx::Meaning;
-use gangway_ptx::meaning::{Atomic, MemoryOrder};
+use gangway_ptx::meaning::{Atomic, AtomicOperation, MemoryOrder};
 
 use super::helper::{fault, run, spin};
 use super::lanes::{each_lane, lanes, narrow, narrow_mut, value};
 use super::operation::{OnWords, Operating, Operation};
-use super::place::{Access, Space, narrow_address, place};
+use super::place::{Access, Space, changed_behind_end, narrow_address, place};
 use super::pointers::{Pointers, Seen, pointers};
 use super::watch;
 use crate::abi::Warp;
@@ -55,6 +55,12 @@ pub(super) unsafe extern "C" fn atomic(warp: *mut Warp, mask: u64, access: u64, 
                 let _turn = watch::exchanges(warp, 1 << lane, access, watch::at(to));
                 let b = value(&warp.values[0], wide, lane);
                 let c = value(&warp.values[1], wide, lane);
+                if access.check
+                    && matches!(atomic.op, AtomicOperation::CompareAndSwap)
+                    && let Some(address) = changed_behind_end(to as u64, access.bytes(), b ^ c)
+                {
+                    fault(warp, 1 << lane, FaultKind::OutOfBounds { address, size: 1, write: true });
+                }
                 let old = one(to, atomic, b, c);
                 if wide {
                     warp.results[0][lane] = old;

@@ -80,6 +80,11 @@ pub trait Host {
     /// Check mode has let a lane access the host's memory, which other devices may refuse.
     fn note_host_access(&self, _warp: &Warp, _lane: usize, _address: u64, _size: u64, _write: bool) {}
 
+    /// Whether the code that makes an access does an atomic operation for others.
+    fn is_of_atomics(&self, _warp: &Warp) -> bool {
+        false
+    }
+
     /// Where accesses are watched, lanes are about to make one.
     fn note_access(&self, _warp: &Warp, _noted: Noted<'_>) {}
 

@@ -204,10 +204,12 @@ fn anywhere(
             if access.check && !is_shadow && !(own..own + warp.shared_size).contains(&address) {
                 let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
                 // Code for atomic operations on one or two bytes uses the word that they are in, and leaves what is
-                // behind an allocation's end as it is.
-                let within = memory.check(address, size, write).or_else(|violation| match size {
-                    4 => memory.check(address, 1, write).map_err(|_| violation),
-                    _ => Err(violation),
+                // behind an allocation's end as it is. Libatomic's words are of eight bytes.
+                let within = memory.check(address, size, write).or_else(|violation| {
+                    // SAFETY: the engine has set up the warp, which runs.
+                    let is_word = size == 4 || size == 8 && unsafe { warp.host() }.is_of_atomics(warp);
+                    let begins = is_word && memory.check(address, 1, write).is_ok();
+                    if begins { Ok(()) } else { Err(violation) }
                 });
                 if within.is_err() {
                     return shadow_of_none(warp, address, size, write).ok_or_else(outside);
@@ -227,6 +229,18 @@ fn anywhere(
             shadow_of_none(warp, address, size, write).ok_or_else(outside)
         }
     }
+}
+
+/// The first byte behind an allocation's end that changes with a word, of which some bits `change`: a word may reach over
+/// the end where an operation is for one or two bytes of it.
+pub(super) fn changed_behind_end(address: u64, size: u64, change: u64) -> Option<u64> {
+    let memory = DeviceMemory::get().ok().filter(|_| is_device_address(address))?;
+    if memory.check(address, size, true).is_ok() {
+        return None;
+    }
+    let changes = |&byte: &u64| change >> (8 * byte) & 0xff != 0;
+    let mut changed = (0..size).filter(changes).map(|byte| address + byte);
+    changed.find(|&byte| memory.check(byte, 1, true).is_err())
 }
 
 /// Where the shadow or the origin of memory of the host is, which has none: in what reads as zero, or in what nobody looks at.

@@ -20,16 +20,29 @@ const LOCKS: [&str; 6] = [
 ];
 
 /// Whether threads wait for a lock in a function.
-pub(super) fn takes_lock(function: &str) -> bool {
+pub(crate) fn takes_lock(function: &str) -> bool {
     LOCKS.iter().any(|name| function.starts_with(name))
 }
 
 /// Whether it is one of libgomp's functions; `file` is its source, where that is known.
-pub(super) fn is_libgomps(function: &str, file: Option<&str>) -> bool {
+pub(crate) fn is_libgomps(function: &str, file: Option<&str>) -> bool {
     match file {
         Some(file) => file.contains(LIBGOMP),
         None => LIBGOMPS.iter().any(|prefix| function.starts_with(prefix)),
     }
+}
+
+/// How names begin of functions for atomic operations, as of libatomic: they use the word around what they are for.
+const ATOMICS: [&str; 2] = ["__atomic_", "__sync_"];
+
+/// Whether a function does an atomic operation for others.
+pub(crate) fn is_of_atomics(function: &str) -> bool {
+    ATOMICS.iter().any(|prefix| function.starts_with(prefix))
+}
+
+/// Whether a function may open a lock of libgomp's: for GPUs it does so by a plain store.
+pub(crate) fn may_open_lock(function: &str) -> bool {
+    LIBGOMPS.iter().chain(&["omp_unset_"]).any(|prefix| function.starts_with(prefix))
 }
 
 /// How names of kernels begin that clang and flang make of constructs, and what is in those of GCC's.
@@ -37,12 +50,12 @@ const REGIONS: &str = "__omp_offloading_";
 const REGIONS_OF_GCC: &str = "_omp_fn$";
 
 /// Whether a kernel is a construct of OpenMP or OpenACC.
-pub(super) fn is_offloaded(kernel: &str) -> bool {
+pub(crate) fn is_offloaded(kernel: &str) -> bool {
     kernel.starts_with(REGIONS) || kernel.contains(REGIONS_OF_GCC)
 }
 
 /// Whether a function is a device runtime's.
-pub(super) fn is_runtimes(function: &str) -> bool {
+pub(crate) fn is_runtimes(function: &str) -> bool {
     let begins = |prefix: &&str| function.starts_with(*prefix);
     LIBGOMPS.iter().chain(&LLVMS).any(begins) || function.contains(GANGWAYS)
 }
@@ -65,5 +78,8 @@ mod tests {
         assert!(is_runtimes("_RNvNtCs1_11gangway_gpu6worker3run") && !is_runtimes("main$_omp_fn$0"));
         assert!(is_libgomps("f", Some("/x/libgomp/team.c")) && is_libgomps("gomp_barrier_wait", None));
         assert!(!is_libgomps("gomp_mine", Some("mine.c")));
+        assert!(is_of_atomics("__atomic_fetch_add_1") && !is_of_atomics("atomic"));
+        assert!(["GOMP_atomic_end", "omp_unset_lock"].into_iter().all(may_open_lock));
+        assert!(!may_open_lock("main$_omp_fn$0"));
     }
 }
