@@ -282,14 +282,32 @@ impl<'w> Writer<'w> {
             if is_loop || header::loop_in(node).is_some() {
                 return false;
             }
-            // Declarations are every gang's.
-            let mut statements =
-                children.into_iter().filter(|child| child.kind() != clang_sys::CXCursor_DeclStmt);
+            // Declarations are every gang's, but those that read what another gang's share of a loop may have changed by then.
+            let mut statements = children
+                .into_iter()
+                .filter(|child| child.kind() != clang_sys::CXCursor_DeclStmt || self.reads_memory(*child));
             match (statements.next(), statements.next()) {
                 (Some(only), None) if node.kind() == clang_sys::CXCursor_CompoundStmt => node = only,
                 _ => return true,
             }
         }
+    }
+
+    /// Whether there is anything in a statement that may read what a pointer leads to, or an element of an array.
+    fn reads_memory(&self, statement: Node<'_>) -> bool {
+        let is_pointer = |node: &Node<'_>| node.ty().kind() == clang_sys::CXType_Pointer;
+        let children = statement.children();
+        let reads = match statement.kind() {
+            clang_sys::CXCursor_ArraySubscriptExpr => true,
+            clang_sys::CXCursor_UnaryOperator => {
+                range_of(statement).is_none_or(|range| self.text[range].starts_with('*'))
+            }
+            clang_sys::CXCursor_MemberRefExpr | clang_sys::CXCursor_CallExpr => {
+                children.iter().any(is_pointer)
+            }
+            _ => false,
+        };
+        reads || children.into_iter().any(|child| self.reads_memory(child))
     }
 
     /// How many workers and lanes there are, where it is known now. Lanes are whole warps, as with GCC.
