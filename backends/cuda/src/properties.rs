@@ -51,8 +51,12 @@ impl Properties {
                 threads: attribute(Attribute::MaxThreadsPerBlock).min(attribute(Attribute::MaxBlockX)).max(1),
                 teams: attribute(Attribute::MaxGridX).max(1),
                 multiprocessors,
-                // A worker of the virtual GPU is a multiprocessor. A card's have four schedulers.
-                threads_at_once: if driver.virtual_gpu.is_some() { warp } else { 4 * warp },
+                // A worker of the virtual GPU is a multiprocessor. A card's have four schedulers, and teams of several
+                // warps: races between these are looked for where programs have them.
+                threads_at_once: match driver.virtual_gpu {
+                    Some(gpu) if !gpu.looks_for_races() => warp,
+                    _ => 4 * warp,
+                },
             },
             shared_memory: attribute(Attribute::MaxSharedMemoryPerBlock)
                 .max(attribute(Attribute::MaxSharedMemoryOptIn)),

@@ -134,7 +134,9 @@ impl KernelBounds {
             ExecutionMode::Spmd => {
                 if asked.threads[0] == 0 && wishes.thread_limit.is_none() {
                     *threads = self.threads_for(trips, *threads, enough, wishes);
-                    if self.reduces_much() && self.runs_a_warp_at_once() && *threads <= DEFAULT_THREADS {
+                    // A team's part of an array is walked through by one warp after the other: with several of them
+                    // each line is fetched as many times, or each warp takes what is between those of the others.
+                    if self.runs_a_warp_at_once() && *threads <= DEFAULT_THREADS {
                         *threads = self.warp.min(*threads);
                     }
                 }
@@ -292,12 +294,36 @@ mod tests {
         let open = |trips| asked(0, 0, trips);
         let card = [1 << 20, 1 << 22, 1 << 23, 1 << 25].map(|trips| shape(128, open(trips)));
         assert_eq!(card, [(2, 128), (2, 128), (4, 128), (16, 128)]);
-        // Where warps run one after the other, as on the virtual GPU, a team is a warp.
         let virtual_gpu = [100, 1 << 20, 1 << 23, 1 << 25].map(|trips| shape(32, open(trips)));
         assert_eq!(virtual_gpu, [(2, 32), (2, 32), (4, 32), (16, 32)]);
         // Clauses are the program's.
         assert_eq!(shape(32, asked(0, 64, 1 << 20)), (2, 64));
         assert_eq!(shape(32, asked(9, 64, 1 << 20)), (9, 64));
+    }
+
+    /// Where warps run one after the other, as on the virtual GPU, a team is a warp: it walks through memory in order.
+    #[test]
+    fn a_team_is_a_warp_where_no_more_run_at_once() {
+        let shape = |mode, threads_at_once, asked, wishes| {
+            let device = DeviceLimits { multiprocessors: 2, threads_at_once, ..DEVICE };
+            let geometry =
+                KernelBounds::new(&configuration(mode), 1024, &device).geometry(&asked, &wishes, |_| 16);
+            (geometry.teams[0], geometry.threads[0])
+        };
+        let (spmd, open) = (ExecutionMode::Spmd, Wishes::default());
+        let trips = [1, 100, 1 << 10, 1 << 30];
+        assert_eq!(
+            trips.map(|trips| shape(spmd, 32, asked(0, 0, trips), open)),
+            [(1, 32), (4, 32), (32, 32), (64, 32)]
+        );
+        assert_eq!(shape(spmd, 128, asked(0, 0, 1 << 30), open), (64, 128));
+        // What the program or its user has said is kept, and what kernels rely on.
+        assert_eq!(shape(spmd, 32, asked(0, 96, 1 << 30), open), (64, 96));
+        assert_eq!(shape(spmd, 32, asked(5, 0, 1 << 30), open), (5, 128));
+        let wishes = Wishes { thread_limit: NonZeroU32::new(64), ..open };
+        assert_eq!(shape(spmd, 32, asked(0, 0, 1 << 30), wishes), (64, 64));
+        assert_eq!(shape(ExecutionMode::Generic, 32, asked(0, 0, 1 << 30), open), (64, 160));
+        assert_eq!(shape(spmd, 32, asked(0, 0, 0), open), (64, 128));
     }
 
     /// Devices of a few multiprocessors run teams several times over, and not a hundred times.
