@@ -227,6 +227,16 @@ fn lanes_of_gcc_add_once() {
     }
 }
 
+/// What is told of the fault of a kernel, without addresses: the buffer is elsewhere each time.
+fn told(text: &str, tier: Tier) -> Vec<String> {
+    let before = lanewise().len();
+    let bench = Bench::new(Options { tier, workers: 1, ..options() }, text);
+    bench.clear();
+    let report = bench.launch_grid([1, 1, 1], [32, 1, 1]).expect_err("a fault").report;
+    assert!(tier == Tier::Cranelift || !has_llvm() || regions_since(before) > 0, "no code of LLVM's");
+    report.lines().map(|line| line.split(" 0x").next().unwrap_or_default().to_owned()).collect()
+}
+
 /// The same kind at the same address, by the same instruction.
 #[test]
 fn faults_are_told_as_of_other_code() {
@@ -248,18 +258,54 @@ fn faults_are_told_as_of_other_code() {
     for (what, step, count) in cases {
         let body = walk.replace("WHAT", &what).replace("STEP", step).replace("COUNT", count);
         let text = kernel("fault", &body);
-        let told = |tier| {
-            let before = lanewise().len();
-            let bench = Bench::new(Options { tier, workers: 1, ..options() }, &text);
-            bench.clear();
-            let report = bench.launch_grid([1, 1, 1], [32, 1, 1]).expect_err("a fault").report;
-            assert!(tier == Tier::Cranelift || !has_llvm() || regions_since(before) > 0, "no code of LLVM's");
-            // The buffer is elsewhere each time.
-            report
-                .lines()
-                .map(|line| line.split(" 0x").next().unwrap_or_default().to_owned())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(told(Tier::Llvm), told(Tier::Cranelift), "{text}");
+        assert_eq!(told(&text, Tier::Llvm), told(&text, Tier::Cranelift), "{text}");
+    }
+}
+
+/// What an index of 32 bits leads to in a table, whichever it is: loads and stores of all sizes, by addresses of all
+/// forms, before the table's beginning as well.
+#[test]
+fn tables_that_are_looked_up() {
+    let forms = [
+        "  and.b32 %r5, %r5, 1023;\n  mul.wide.u32 %rd5, %r5, 4;\n  add.u64 %rd6, %rd5, %rd1;\n  ld.global.u32 %r6, [%rd6+8];",
+        "  or.b32 %r5, %r5, -1024;\n  mad.wide.s32 %rd6, %r5, 4, %rd2;\n  ld.global.u32 %r6, [%rd6];",
+        "  and.b32 %r5, %r5, 500;\n  cvt.u64.u32 %rd5, %r5;\n  shl.b64 %rd5, %rd5, 3;\n  add.u64 %rd6, %rd1, %rd5;
+  ld.global.v2.u32 {%r6, %r7}, [%rd6];\n  add.u32 %r6, %r6, %r7;",
+        "  ld.global.u8 %rd5, [%rd4+1];\n  mad.lo.u64 %rd6, %rd5, 6, %rd2;\n  ld.global.u16 %r6, [%rd6+2];
+  add.u32 %r6, %r6, %r5;\n  st.global.u16 [%rd6+4098], %r6;",
+        "  ld.global.s16 %rd5, [%rd4];\n  and.b64 %rd7, %rd5, 1020;\n  add.u64 %rd6, %rd2, %rd7;\n  ld.global.u32 %r6, [%rd6];
+  add.u32 %r6, %r6, 3;\n  st.global.u32 [%rd6+4096], %r6;",
+        // The element is not aligned, and is none of the memory that is looked at.
+        "  and.b32 %r5, %r5, 127;\n  mul.wide.u32 %rd5, %r5, 8;\n  add.u64 %rd6, %rd2, %rd5;\n  and.b32 %r7, %r5, 1;
+  setp.eq.u32 %p2, %r7, 2;\n  mov.u32 %r6, 9;\n  @%p2 ld.global.u64 %rd7, [%rd6+4];\n  @!%p2 st.global.u32 [%rd6], %r6;",
+    ];
+    for form in forms {
+        let body = format!(
+            "  mov.u64 %rd4, %rd1;\n  mov.u32 %r4, 0;\n  mov.u32 %r9, 0;\nNEXT:\n  ld.global.u32 %r5, [%rd4];\n{form}
+  mad.lo.u32 %r9, %r9, 7, %r6;\n  add.u64 %rd4, %rd4, 4;\n  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 300;
+  @%p1 bra NEXT;\n  st.global.u32 [%rd2+8192], %r9;"
+        );
+        compare(&kernel("table", &body));
+    }
+}
+
+/// An index that leads to what is not there: the same fault, by the same instruction.
+#[test]
+fn faults_of_what_is_looked_up() {
+    for (index, access) in [
+        ("1073741824", "ld.global.u32 %r6, [%rd6];"),
+        ("-536870912", "ld.global.u32 %r6, [%rd6];"),
+        ("-2147483648", "st.global.u32 [%rd6], %r5;"),
+        ("2147483647", "ld.global.u32 %r6, [%rd6+8];"),
+        ("7", "ld.global.u32 %r6, [%rd6+2];"),
+    ] {
+        let body = format!(
+            "  mov.u64 %rd4, %rd1;\n  mov.u32 %r4, 0;\n  mov.u32 %r9, 0;\nNEXT:\n  ld.global.u32 %r5, [%rd4];
+  setp.eq.u32 %p2, %r4, 77;\n  @%p2 mov.u32 %r5, {index};\n  mad.wide.s32 %rd6, %r5, 8, %rd2;\n  {access}
+  add.u32 %r9, %r9, %r6;\n  add.u64 %rd4, %rd4, 4;\n  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 300;
+  @%p1 bra NEXT;\n  st.global.u32 [%rd2], %r9;"
+        );
+        let text = kernel("lookup", &body);
+        assert_eq!(told(&text, Tier::Llvm), told(&text, Tier::Cranelift), "{text}");
     }
 }

@@ -10,6 +10,8 @@
 #[cfg(test)]
 mod analyses;
 #[cfg(test)]
+mod lookups;
+#[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};

@@ -2,7 +2,8 @@
 //!
 //! Before such a loop it is found out how often it goes round for sure, and where accesses begin and end in that
 //! time. If all are in memory that is accessed here, a copy of the loop does these turns without looking, so that LLVM
-//! may do several at once. Where the loop is left behind its turns alone, the copy does its last turn, too, and then
+//! may do several at once. What is looked up in tables by an index is not looked at either, as far as a table's place
+//! says that no index leads out of what is reserved for memory: see [`near`](super::near). Where the loop is left behind its turns alone, the copy does its last turn, too, and then
 //! looks whether it is left. Elsewhere that turn is not even begun by the copy. What is left is the loop's as it is written.
 //!
 //! A copy does at most [`CHUNK`] turns before it looks at the fuel.
@@ -16,6 +17,7 @@ use rustc_hash::FxHashMap;
 use gangway_device_memory::range;
 
 use super::lane::{Lane, Reached};
+use super::near::{Inside, Near, Nearby};
 use super::text::{Label, Text, Type, Value, act, make, of};
 use crate::analysis::loops::Innermost;
 use crate::analysis::unit::Unit;
@@ -48,6 +50,7 @@ impl Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Line(Line),
+    Near(Near),
     /// It holds where these are in this order.
     Test(Test),
 }
@@ -71,6 +74,7 @@ pub(super) struct Plan {
     /// Values of 32 bits that are widened, signed or not: they must not go beyond what their type holds.
     widened: Vec<(Line, bool)>,
     accesses: Vec<Planned>,
+    nearby: Vec<Nearby>,
 }
 
 pub(super) struct Planned {
@@ -89,9 +93,10 @@ pub(super) struct Group {
     aligned: Vec<(u64, u64)>,
 }
 
-/// Bytes that the processor fetches at once, and how far ahead it is told to.
+/// Bytes that the processor fetches at once, how far ahead it is told to, and how many it is told then.
 const LINE: u64 = 64;
-const AHEAD: u64 = 768;
+const AHEAD: u64 = 2048;
+const LINES_AHEAD: u64 = 4;
 
 /// Accesses of a group are no farther apart.
 const MOST_APART: i64 = 1 << 20;
@@ -312,15 +317,20 @@ pub(super) trait Counted<'a> {
             Kind::Compute(compute) => found = self.computed(compute, state, plan),
             Kind::Move { sources, results } => {
                 for (read, &result) in sources.iter().zip(results) {
-                    if let (Some(line), Some(slot)) = (self.line(*read, state), self.takes(result, read.ty)) {
-                        found.push((slot, Known::Line(line)));
+                    let known = self.line(*read, state).map(Known::Line);
+                    let known = known.or_else(|| self.near(*read, state).map(Known::Near));
+                    if let (Some(known), Some(slot)) = (known, self.takes(result, read.ty)) {
+                        found.push((slot, known));
                     }
                 }
             }
-            Kind::Load { access, address, results }
-                if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) =>
-            {
-                self.access(index, *access, address, state, plan);
+            Kind::Load { access, address, results } => {
+                if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) {
+                    self.access(index, *access, address, state, plan);
+                }
+                let near = Near::of(access.ty).map(Known::Near);
+                let wide = results.iter().flatten().filter(|&&slot| self.lane().ty(slot).bits() == 64);
+                found.extend(wide.filter_map(|&slot| Some((slot, near?))));
             }
             Kind::Store { access, address, .. } => self.access(index, *access, address, state, plan),
             _ => {}
@@ -359,7 +369,71 @@ pub(super) trait Counted<'a> {
     }
 
     fn computed(&mut self, compute: &Compute, state: &State, plan: &mut Plan) -> Vec<(u32, Known)> {
-        self.try_computed(compute, state, plan).unwrap_or_default()
+        self.try_computed(compute, state, plan)
+            .or_else(|| self.computed_near(compute, state))
+            .unwrap_or_default()
+    }
+
+    /// What a source of 64 bits is near to.
+    fn near(&mut self, read: Read, state: &State) -> Option<Near> {
+        if let Source::Slot(slot) = read.source
+            && let Some(&Known::Near(near)) = state.get(&slot)
+        {
+            return (read.ty.bits() == 64).then_some(near);
+        }
+        let line = self.line(read, state).filter(|line| line.is_fixed() && line.first.ty == Type::Wide)?;
+        Some(Near::to(line.first))
+    }
+
+    /// The sum of an index and what it is an index of, and what is before that.
+    fn computed_near(&mut self, compute: &Compute, state: &State) -> Option<Vec<(u32, Known)>> {
+        let Algebra { operator, ty } = compute.algebra?;
+        let sources = &compute.sources;
+        let constant = |index: usize| sources[index].source.constant().map(|bits| bits as u64);
+        let result = match operator {
+            Operator::Convert { to, exact: true } if to.bits() == 64 => {
+                Near::of(ty).or_else(|| self.near(sources[0], state))?
+            }
+            Operator::Multiply(Half::Both) if ty.bits() == 32 => self.times(Near::of(ty)?, constant(1)?)?,
+            Operator::MultiplyAdd(Half::Both) if ty.bits() == 32 => {
+                let product = self.times(Near::of(ty)?, constant(1)?)?;
+                let more = self.near(sources[2], state)?;
+                self.plus(product, more)?
+            }
+            _ if ty.bits() != 64 => return None,
+            Operator::Add => {
+                let (a, b) = (self.near(sources[0], state)?, self.near(sources[1], state)?);
+                self.plus(a, b)?
+            }
+            Operator::Multiply(Half::Low) => {
+                let near = self.near(sources[0], state)?;
+                self.times(near, constant(1)?)?
+            }
+            Operator::MultiplyAdd(Half::Low) => {
+                let near = self.near(sources[0], state)?;
+                let (product, more) = (self.times(near, constant(1)?)?, self.near(sources[2], state)?);
+                self.plus(product, more)?
+            }
+            Operator::ShiftLeft => {
+                let by = constant(1).filter(|by| (0..64).contains(by))?;
+                let near = self.near(sources[0], state)?;
+                self.times(near, 1 << by)?
+            }
+            _ => return None,
+        };
+        let &[write] = &compute.results[..] else { return None };
+        let slot = self.takes(write, Scalar::U64)?;
+        (!result.is_fixed()).then(|| vec![(slot, Known::Near(result))])
+    }
+
+    fn times(&mut self, near: Near, factor: u64) -> Option<Near> {
+        let base = self.binary("mul", near.base, Value::wide(factor));
+        near.times(factor, base)
+    }
+
+    fn plus(&mut self, a: Near, b: Near) -> Option<Near> {
+        let base = self.binary("add", a.base, b.base);
+        a.plus(b, base)
     }
 
     fn try_computed(
@@ -498,11 +572,33 @@ pub(super) trait Counted<'a> {
         else {
             return;
         };
-        let Some(&Known::Line(line)) = state.get(&slot) else { return };
-        if line.first.ty == Type::Wide {
-            let (offset, bytes) = (address.offset, u64::from(access.size()));
-            plan.accesses.push(Planned { operation, line, offset, bytes });
+        let (offset, bytes) = (address.offset, u64::from(access.size()));
+        match state.get(&slot) {
+            Some(&Known::Line(line)) if line.first.ty == Type::Wide => {
+                plan.accesses.push(Planned { operation, line, offset, bytes });
+            }
+            Some(&Known::Near(near)) => plan.nearby.push(Nearby { operation, near, offset, bytes }),
+            _ => {}
         }
+    }
+
+    /// Whether accesses are to memory by any index, of those that may be.
+    fn is_inside(&mut self, nearby: &[Nearby], mut holds: Value) -> Value {
+        let mut seen: Vec<(Value, Inside)> = Vec::new();
+        for nearby in nearby {
+            let base = nearby.near.base;
+            let Some(inside) = nearby.inside().filter(|&inside| !seen.contains(&(base, inside))) else {
+                continue;
+            };
+            seen.push((base, inside));
+            let distance = self.binary("add", base, Value::wide(inside.add));
+            let fits = self.code().compare("ule", distance, Value::wide(inside.most));
+            let place = self.binary("add", base, Value::wide(inside.offset));
+            let low = self.code().binary("and", place, Value::wide(inside.low_bits));
+            let aligned = self.code().compare("eq", low, Value::wide(0));
+            holds = self.all(vec![holds, fits, aligned]);
+        }
+        holds
     }
 
     /// How many turns a test holds for, from the first on; at least.
@@ -594,22 +690,21 @@ pub(super) trait Counted<'a> {
         conditions.fold(first, |all, other| self.code().binary("and", all, other))
     }
 
-    /// Whether each lane goes through the loop by itself, and looks up what others than its steps lead to: LLVM makes
-    /// no vectors of such a loop.
+    /// Whether the loop looks up what others than its steps lead to: LLVM makes no vectors of it.
     fn looks_up(&mut self, inner: &Innermost, planned: &[Planned]) -> bool {
         let unit = self.of();
         let mut operations =
             inner.blocks.iter().flat_map(|&block| unit.code.blocks[block as usize].operations.clone());
-        !self.lane().same && operations.any(|index| {
+        operations.any(|index| {
             let loads =
                 matches!(&unit.operation(index).kind, Kind::Load { address, .. } if address.slot().is_some());
             loads && planned.iter().all(|planned| planned.operation != index)
         })
     }
 
-    /// Has the processor fetch what steps lead to later: in short loops, what the next lanes read. Processors notice
+    /// Has the processor fetch what steps lead to later: in short loops, what the next ones read. Processors notice
     /// by themselves what goes on for long alone.
-    fn fetch_ahead(&mut self, planned: &[Planned], turn: Value, bases: &FxHashMap<u32, Value>) {
+    fn fetch_ahead(&mut self, planned: &[Planned], bases: &FxHashMap<u32, Value>) {
         for group in groups(planned) {
             let first = planned.iter().find(|planned| planned.line == group.line);
             let (Some(step), Some(first)) = (group.line.step.bits(), first) else { continue };
@@ -617,10 +712,10 @@ pub(super) trait Counted<'a> {
                 continue;
             }
             self.lane().declared.insert("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".to_owned());
-            let distance = self.binary("mul", turn, group.line.step);
-            let at = self.code().behind(bases[&first.operation], distance);
-            let at = self.code().behind(at, Value::wide(AHEAD));
-            act!(self.lane().text, "call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)");
+            for line in 0..LINES_AHEAD {
+                let at = self.code().behind(bases[&first.operation], Value::wide(AHEAD + LINE * line));
+                act!(self.lane().text, "call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 3, i32 1)");
+            }
         }
     }
 
@@ -655,6 +750,7 @@ pub(super) trait Counted<'a> {
         for group in groups(&plan.accesses) {
             holds = self.fits(&group, last, holds);
         }
+        holds = self.is_inside(&plan.nearby, holds);
         let (begin, done, again) = (self.code().label(), self.code().label(), self.code().label());
         self.code().branch(holds, begin, head);
         self.code().begin(begin);
@@ -674,7 +770,9 @@ pub(super) trait Counted<'a> {
         act!(self.lane().text, "store i64 0, ptr {place}");
         let labels: FxHashMap<u32, Label> =
             inner.blocks.iter().map(|&block| (block, self.lane().text.label())).collect();
-        let ahead = self.looks_up(inner, &plan.accesses);
+        if self.looks_up(inner, &plan.accesses) {
+            self.fetch_ahead(&plan.accesses, &bases);
+        }
         let next = self.code().label();
         let first = labels[&inner.head];
         self.code().jump(first);
@@ -686,11 +784,11 @@ pub(super) trait Counted<'a> {
                 for planned in &plan.accesses {
                     let distance = self.binary("mul", turn, planned.line.step);
                     let reached =
-                        Reached { base: bases[&planned.operation], distance, offset: planned.offset };
+                        Reached::Steps { base: bases[&planned.operation], distance, offset: planned.offset };
                     self.lane().known.insert(planned.operation, reached);
                 }
-                if ahead {
-                    self.fetch_ahead(&plan.accesses, turn, &bases);
+                for nearby in plan.nearby.iter().filter(|nearby| nearby.inside().is_some()) {
+                    self.lane().known.insert(nearby.operation, Reached::Address);
                 }
             }
             self.write(number);

@@ -97,12 +97,13 @@ pub(super) struct Lane<'a> {
     pub known: FxHashMap<u32, Reached>,
 }
 
-/// Where an access goes that needs no check: so far behind a pointer.
+/// Where an access goes that needs no check.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reached {
-    pub base: Value,
-    pub distance: Value,
-    pub offset: i64,
+pub(super) enum Reached {
+    /// So far behind a pointer.
+    Steps { base: Value, distance: Value, offset: i64 },
+    /// To its address, whatever that is.
+    Address,
 }
 
 impl<'a> Lane<'a> {

@@ -131,7 +131,8 @@ impl Lane<'_> {
             Some(&load) if computes => line = load,
             _ => {}
         });
-        let unchecked = matches!(operation.kind, Kind::Load { .. }) && self.known.contains_key(&index);
+        let steps = matches!(self.known.get(&index), Some(Reached::Steps { .. }));
+        let unchecked = matches!(operation.kind, Kind::Load { .. }) && steps;
         for slot in written {
             if unchecked {
                 loads.insert(slot, index);
@@ -142,11 +143,18 @@ impl Lane<'_> {
         line
     }
 
-    /// Where an access of the operation that is written is known to go.
-    fn reached(&mut self) -> Option<Value> {
-        let &Reached { base, distance, offset } = self.known.get(&self.text.operation()?)?;
-        let at = self.text.behind(base, distance);
-        Some(self.text.behind(at, Value::wide(offset as u64)))
+    /// Where an access of the operation that is written is known to go, and whether in steps.
+    fn reached(&mut self, address: &Address) -> Option<(Value, bool)> {
+        Some(match *self.known.get(&self.text.operation()?)? {
+            Reached::Steps { base, distance, offset } => {
+                let at = self.text.behind(base, distance);
+                (self.text.behind(at, Value::wide(offset as u64)), true)
+            }
+            Reached::Address => {
+                let address = self.address(address);
+                (self.text.convert("inttoptr", address, Type::Pointer), false)
+            }
+        })
     }
 
     /// Puts an address or a value where helpers look for it: the lane's, or all lanes'.
@@ -173,11 +181,15 @@ impl Lane<'_> {
             }
             return;
         }
-        if let Some(pointer) = self.reached() {
+        if let Some((pointer, steps)) = self.reached(address) {
             for (index, &slot) in (0u64..).zip(results) {
                 let at = self.text.behind(pointer, Value::wide(index * u64::from(ty.size())));
-                let float = slot.is_some_and(|slot| self.reads.has_float(Some(slot)));
-                let value = self.load_plain(at, ty, float);
+                let float = self.reads.has_float(slot);
+                let value = match steps {
+                    true => self.load_plain(at, ty, float),
+                    false if float && ty.size() >= 4 => self.load_apart(at, ty),
+                    false => self.load_value(at, ty, float, ""),
+                };
                 self.write(slot, ty, value);
             }
             return;
@@ -245,6 +257,16 @@ impl Lane<'_> {
         }
     }
 
+    /// A number that is no integer, by an instruction of its own, as with [`Self::load_value`]: another one may have a
+    /// load in steps in it. Loops with this are unrolled, those with an assembler's text are not.
+    fn load_apart(&mut self, at: Value, ty: Scalar) -> Value {
+        let (kind, name) = if ty.is_wide() { (Type::Double, "f64") } else { (Type::Single, "f32") };
+        self.declared.insert(format!("declare {kind} @llvm.arithmetic.fence.{name}({kind})"));
+        let value = self.text.load(kind, at);
+        let value = make!(self.text, kind, "call {kind} @llvm.arithmetic.fence.{name}({kind} {value})");
+        self.text.convert("bitcast", value, of(ty))
+    }
+
     /// One value, zero-extended, in a register of the kind that it is used in. An instruction of the processor that
     /// loads and computes would be another operation's than the load, and so would its fault be: so nothing is known
     /// of what has been loaded.
@@ -299,7 +321,7 @@ impl Lane<'_> {
             let (value, place) = (values[0], callee::place(number));
             return act!(self.text, "store {} {value}, ptr {place}", value.ty);
         }
-        if let Some(pointer) = self.reached() {
+        if let Some((pointer, _)) = self.reached(address) {
             return self.store_at(pointer, ty, &values);
         }
         let checked = self.check(address, access);

@@ -7,7 +7,7 @@
 //! code, which Cranelift's converged code calls where all lanes enter one.
 //!
 //! LLVM runs in a process of its own (`gangway-llvm`); `object` and `lines` read what it makes.
-//! `region` and `uniform` write a region's function, `counted` its innermost loops, and `lane` what is in it, with
+//! `region` and `uniform` write a region's function, `counted` its innermost loops with what `near` knows of indices, and `lane` what is in it, with
 //! `operations`, `numbers`, `memory` and `sequence`, as the `text` of LLVM's IR.
 
 mod callee;
@@ -15,6 +15,7 @@ mod counted;
 mod lane;
 mod lines;
 mod memory;
+mod near;
 mod numbers;
 mod object;
 mod operations;
