@@ -72,7 +72,7 @@ pub use cranelift::tier::compiled;
 pub use engine::{Checks, Engine, Execution, Options, Races};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
-pub use functions::CodeCache;
+pub use functions::{CodeCache, lower_priority};
 pub use gangway_races::{HostAccess, Origin, Past, Transfer};
 pub use generator::Tier;
 pub use launch::KernelLaunch;

@@ -1,80 +1,64 @@
 //! Writes PTX.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
 use std::fmt::Write;
 
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
+use rustc_hash::FxHashMap;
 
 use crate::functions::{Functions, Unit};
 use crate::node::{Access, End, Function, Op, Space, Type, Update, Value};
-use crate::start::{PARAMETERS, SCRATCH};
+use crate::start::{PARAMETERS, SCRATCH, Shape};
 use crate::state::{VECTOR, Variable};
 use crate::{Apart, Kernel, Lifted, Refusal, trim};
 
-/// The PTX of a kernel with its functions, each in the order of `functions`.
-pub fn kernel(
+/// The PTX of kernels with their functions, each in the order of `functions`.
+pub fn kernels(
     lifted: &[Function],
     functions: &Functions,
-    kernel: &Kernel<'_>,
+    kernels: &[Kernel<'_>],
     base: u64,
     nowhere: Vec<u64>,
 ) -> std::result::Result<Lifted, Refusal> {
-    let private = kernel.descriptor.private_segment_size.max(kernel.shape.private);
-    let private = u64::from(private).next_multiple_of(16);
+    let kernel = &kernels[0];
+    let sizes = kernels.iter().map(|kernel| kernel.descriptor.private_segment_size.max(kernel.shape.private));
+    let private = u64::from(sizes.max().unwrap_or(0)).next_multiple_of(16);
     let scratch = computes_addresses(lifted, functions, kernel.apart)
         .map_err(|what| Refusal { what, address: kernel.entry })?;
     let own = if scratch { 0 } else { private };
+    if own > 0 && kernel.shape == Shape::any() {
+        let what = "private memory that has no address, of a size that launches tell".to_owned();
+        return Err(Refusal { what, address: kernel.entry });
+    }
     let mut text =
         ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"gcn\"\n.extern .shared .align 16 .b8 lds[];\n"
             .to_owned();
-    let shared = Shared { functions, own, flush: kernel.descriptor.rsrc1.denorm_mode_32() == 0 };
-    for unit in &functions.units[1..] {
+    let flush = kernel.descriptor.rsrc1.denorm_mode_32() == 0;
+    let shared = Shared { functions, own, flush };
+    for unit in &functions.units[functions.kernels..] {
         let _ = writeln!(text, "{};", shared.head(unit));
     }
     if !functions.by_address.is_empty() {
         shared.find(&mut text);
     }
+    let mut refused = functions.refused.clone();
     for (number, (f, unit)) in lifted.iter().zip(&functions.units).enumerate() {
-        let is_kernel = number == 0;
-        if is_kernel {
-            let _ = write!(text, ".visible .entry kernel(.param .align 8 .b8 in[{}])", 4 * PARAMETERS);
-        } else {
-            text.push_str(&shared.head(unit));
+        if refused.contains_key(&number) {
+            continue;
         }
-        text.push_str("\n{\n");
-        let mut writer = Writer::new(f, &shared, unit);
-        for number in 0..f.blocks.len() {
-            let refuse = |(what, at)| Refusal { what, address: base + 4 * u64::from(at) };
-            writer.block(number).map_err(refuse)?;
+        let name = (number < functions.kernels).then(|| Lifted::name(number));
+        match shared.function(f, unit, name.as_deref()) {
+            Ok(written) => text.push_str(&written),
+            Err((what, at)) => {
+                let refusal = Refusal { what, address: base + 4 * u64::from(at) };
+                if name.is_none() {
+                    return Err(refusal);
+                }
+                refused.insert(number, refusal);
+            }
         }
-        let (body, temporaries) = (writer.text, writer.temporaries);
-        let names = 2 * f.nodes.len();
-        if own > 0 && is_kernel {
-            let _ = writeln!(text, ".local .align 16 .b8 own[{}];", 2 * own);
-        }
-        if own > 0 {
-            text.push_str(".reg .b64 %own;\n");
-        }
-        let _ = writeln!(
-            text,
-            ".reg .pred %p<{names}>;\n.reg .b32 %r<{names}>;\n.reg .b64 %d<{names}>;\n.reg .pred %tp<{0}>;\n\
-             .reg .b32 %t<{0}>;\n.reg .b64 %td<{0}>;\n.reg .b16 %th<{0}>;\n.reg .b32 %number;\n.reg .b32 %below;\n.reg .b32 %this;",
-            temporaries + 1
-        );
-        if writer.by_address {
-            let _ = writeln!(text, "{}", shared.prototype());
-        }
-        let _ = writeln!(
-            text,
-            "mov.u32 %number, %tid.x;\nmov.u32 %below, %lanemask_lt;\nmov.u32 %this, %lanemask_eq;"
-        );
-        if own > 0 {
-            text.push_str(if is_kernel { "mov.u64 %own, own;\n" } else { "ld.param.b64 %own, [in_own];\n" });
-        }
-        text.push_str(&body);
-        text.push_str("}\n");
     }
-    Ok(Lifted { text, base, private, scratch, nowhere })
+    Ok(Lifted { text, refused, base, private, scratch, nowhere })
 }
 
 /// Whether private memory is used by its address, as memory of the wave's, and not as each lane's own.
@@ -119,6 +103,39 @@ fn passed(variables: &[Variable]) -> impl Iterator<Item = (usize, u32)> + '_ {
 }
 
 impl Shared<'_> {
+    /// A kernel with a name, or a function.
+    fn function(&self, f: &Function, unit: &Unit, kernel: Option<&str>) -> Result<String> {
+        let mut writer = Writer::new(f, self, unit);
+        (0..f.blocks.len()).try_for_each(|block| writer.block(block))?;
+        let mut text = match kernel {
+            Some(name) => format!(".visible .entry {name}(.param .align 8 .b8 in[{}])", 4 * PARAMETERS),
+            None => self.head(unit),
+        };
+        text.push_str("\n{\n");
+        if self.own > 0 && kernel.is_some() {
+            let _ = writeln!(text, ".local .align 16 .b8 own[{}];", 2 * self.own);
+        }
+        if self.own > 0 {
+            text.push_str(".reg .b64 %own;\n");
+        }
+        text.push_str(&writer.registers.get_mut().declared());
+        text.push_str(".reg .b32 %number, %below, %this;\n");
+        if writer.by_address {
+            let _ = writeln!(text, "{}", self.prototype());
+        }
+        text.push_str(
+            "mov.u32 %number, %tid.x;\nmov.u32 %below, %lanemask_lt;\nmov.u32 %this, %lanemask_eq;\n",
+        );
+        if self.own > 0 {
+            let from =
+                if kernel.is_some() { "mov.u64 %own, own;\n" } else { "ld.param.b64 %own, [in_own];\n" };
+            text.push_str(from);
+        }
+        text.push_str(&writer.text);
+        text.push_str("}\n");
+        Ok(text)
+    }
+
     /// What a function takes and gives.
     fn head(&self, unit: &Unit) -> String {
         let given: Vec<String> =
@@ -163,17 +180,67 @@ impl Shared<'_> {
 /// What nothing is made of, and where it stands.
 type Result<T = ()> = std::result::Result<T, (String, u32)>;
 
+/// The registers of PTX of one function. Only those that are used are there: a module may have some millions.
+struct Registers {
+    /// How many there are of each kind.
+    counts: [u32; KINDS.len()],
+    /// Of each value the first one.
+    numbers: Vec<Option<u32>>,
+}
+
+/// Their kinds: the beginning of a name, and the type.
+const KINDS: [(&str, &str); 4] = [("%p", "pred"), ("%r", "b32"), ("%d", "b64"), ("%h", "b16")];
+/// The kind of a half, which no value is.
+const HALF: usize = 3;
+
+const fn kind(ty: Type) -> usize {
+    match ty {
+        Type::Bit => 0,
+        Type::Word | Type::Nothing => 1,
+        Type::Wide => 2,
+    }
+}
+
+impl Registers {
+    fn of(f: &Function) -> RefCell<Self> {
+        RefCell::new(Self { counts: [0; KINDS.len()], numbers: vec![None; f.nodes.len()] })
+    }
+
+    /// A value's first one.
+    fn number(&mut self, value: Value, kind: usize) -> u32 {
+        if let Some(known) = self.numbers[value.index()] {
+            return known;
+        }
+        let number = self.next(kind, 2);
+        self.numbers[value.index()] = Some(number);
+        number
+    }
+
+    /// So many new ones.
+    fn next(&mut self, kind: usize, count: u32) -> u32 {
+        let first = self.counts[kind];
+        self.counts[kind] += count;
+        first
+    }
+
+    fn declared(&self) -> String {
+        let declared =
+            |(&(name, ty), &count): (&(&str, &str), &u32)| format!(".reg .{ty} {name}<{count}>;\n");
+        KINDS.iter().zip(&self.counts).filter(|(_, count)| **count > 0).map(declared).collect()
+    }
+}
+
 struct Writer<'a> {
     f: &'a Function,
     shared: &'a Shared<'a>,
     unit: &'a Unit,
     text: String,
-    temporaries: u32,
+    registers: RefCell<Registers>,
     labels: u32,
     /// An address of which is known whether it is elsewhere than in global memory, and the predicate.
     elsewhere: Option<(Value, String)>,
     /// What calls give, by the call and the register.
-    results: HashMap<(Value, Variable), Value>,
+    results: FxHashMap<(Value, Variable), Value>,
     /// Functions are called by their addresses.
     by_address: bool,
 }
@@ -192,7 +259,7 @@ impl<'a> Writer<'a> {
             shared,
             unit,
             text: String::new(),
-            temporaries: 0,
+            registers: Registers::of(f),
             labels: 0,
             elsewhere: None,
             results: results.collect(),
@@ -207,13 +274,8 @@ impl<'a> Writer<'a> {
 
     /// Registers of the type for what is needed for a moment.
     fn temporary(&mut self, ty: Type) -> String {
-        self.temporaries += 1;
-        let number = self.temporaries;
-        match ty {
-            Type::Bit => format!("%tp{number}"),
-            Type::Wide => format!("%td{number}"),
-            Type::Word | Type::Nothing => format!("%t{number}"),
-        }
+        let kind = kind(ty);
+        format!("{}{}", KINDS[kind].0, self.registers.get_mut().next(kind, 1))
     }
 
     fn label(&mut self) -> String {
@@ -227,12 +289,9 @@ impl<'a> Writer<'a> {
 
     fn register(&self, value: Value, half: u32) -> String {
         let value = self.f.find(value);
-        let number = 2 * value.0 + if self.differs(value) { half } else { 0 };
-        match self.f.ty(value) {
-            Type::Bit => format!("%p{number}"),
-            Type::Wide => format!("%d{number}"),
-            Type::Word | Type::Nothing => format!("%r{number}"),
-        }
+        let half = if self.differs(value) { half } else { 0 };
+        let kind = kind(self.f.ty(value));
+        format!("{}{}", KINDS[kind].0, self.registers.borrow_mut().number(value, kind) + half)
     }
 
     /// An operand of an instruction with a type.
@@ -441,7 +500,7 @@ impl<'a> Writer<'a> {
                 }
             },
             Op::Require(_) if self.f.as_constant(node.args[0]) == Some(1) => {}
-            Op::Require(_) if self.shared.functions.units.len() > 1 => {
+            Op::Require(_) if self.shared.functions.units.len() > self.shared.functions.kernels => {
                 // What a function is given is known when it runs.
                 let (bit, not) = (self.register(node.args[0], 0), self.temporary(Type::Bit));
                 self.line(&format!("not.pred {not}, {bit};"));
@@ -527,8 +586,7 @@ impl<'a> Writer<'a> {
     /// A conversion from or to a half, which stands in the lower part of a word.
     fn half(&mut self, value: Value, half: u32, name: &str) {
         let to = self.register(value, half);
-        self.temporaries += 1;
-        let part = format!("%th{}", self.temporaries);
+        let part = format!("{}{}", KINDS[HALF].0, self.registers.get_mut().next(HALF, 1));
         if name.ends_with(".f16") {
             let from = self.in_register(self.f.arg(value, 0), half);
             self.line(&format!("cvt.u16.u32 {part}, {from};"));

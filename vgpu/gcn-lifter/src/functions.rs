@@ -1,4 +1,4 @@
-//! The functions of a kernel that stand apart: which there are, which registers they are given, and which they give back.
+//! The functions of kernels that stand apart: which there are, which registers they are given, and which they give back.
 //!
 //! Where a kernel calls functions through registers whose values are not known, or is too much code with all that it
 //! calls in its place, each function is one of PTX. It takes the registers that it may need and gives back those that
@@ -12,8 +12,9 @@ use crate::graph::{self, Block, Code, Exit};
 use crate::state::{VECTOR, Variable};
 use crate::{Apart, Kernel, Refusal};
 
-/// Instructions of all functions, at most.
+/// Instructions of all functions, at most, and of kernels before there is no other one with them.
 const INSTRUCTIONS: usize = 400_000;
+const OF_KERNELS: usize = 100_000;
 
 /// A kernel, or a function of it.
 pub struct Unit {
@@ -27,10 +28,13 @@ pub struct Unit {
     pub gives: Vec<Variable>,
 }
 
-/// A kernel with its functions.
+/// Kernels with their functions.
 pub struct Functions {
-    /// The kernel comes first.
+    /// The kernels come first, which are so many.
     pub units: Vec<Unit>,
+    pub kernels: usize,
+    /// Kernels of which there is no code, by their numbers.
+    pub refused: BTreeMap<usize, Refusal>,
     /// By their addresses.
     pub numbers: BTreeMap<u64, usize>,
     /// Those that are called by their addresses.
@@ -41,10 +45,24 @@ pub struct Functions {
 
 impl Functions {
     /// A kernel of which each call has the function's code for itself.
-    pub fn none(blocks: Vec<Block>, entries: Vec<usize>, entry: u64) -> Self {
+    pub fn none(code: &mut Code<'_>, kernel: &Kernel<'_>) -> Self {
+        let entry = kernel.entry;
+        let mut refused = BTreeMap::new();
+        let found = graph::blocks(code, entry, &kernel.shape.full(), false);
+        let (blocks, entries) = found.unwrap_or_else(|refusal| {
+            refused.insert(0, refusal);
+            Default::default()
+        });
         let needed = demand::of(&blocks);
         let unit = Unit { entry, blocks, entries, needed, takes: Vec::new(), gives: Vec::new() };
-        Self { units: vec![unit], numbers: BTreeMap::new(), by_address: BTreeSet::new(), given: 0 }
+        Self {
+            units: vec![unit],
+            kernels: 1,
+            refused,
+            numbers: BTreeMap::new(),
+            by_address: BTreeSet::new(),
+            given: 0,
+        }
     }
 
     /// The function at an address, or one that stands for all that are called by their addresses.
@@ -52,20 +70,36 @@ impl Functions {
         self.numbers.get(address.as_ref().or_else(|| self.by_address.first())?).copied()
     }
 
-    /// A kernel with its functions; `registers` are those that there are.
+    /// Kernels with their functions, but for those that are `refused`; `registers` are those that there are.
     pub fn find(
         code: &mut Code<'_>,
-        kernel: &Kernel<'_>,
-        full: &[bool],
+        kernels: &[Kernel<'_>],
+        mut refused: BTreeMap<usize, Refusal>,
         registers: Set,
     ) -> Result<Self, Refusal> {
-        let (entry, held) = (kernel.entry, kernel.held);
-        let mut parts = vec![Part::of(code, entry, full, false)?];
-        if kernel.apart == Apart::Gccs && code.given != Some(graph::GCC) {
+        let Kernel { entry, held, apart, .. } = kernels[0];
+        let (mut parts, mut count) = (Vec::new(), 0);
+        for (number, kernel) in kernels.iter().enumerate() {
+            if refused.contains_key(&number) {
+                parts.push(Part::nothing(kernel.entry));
+                continue;
+            }
+            let found = if count > OF_KERNELS {
+                Err(too_much(kernel.entry))
+            } else {
+                Part::of(code, kernel.entry, &kernel.shape.full(), false)
+            };
+            let part = found.unwrap_or_else(|refusal| {
+                refused.insert(number, refusal);
+                Part::nothing(kernel.entry)
+            });
+            count += part.instructions();
+            parts.push(part);
+        }
+        if apart == Apart::Gccs && code.given != Some(graph::GCC) {
             return Err(Refusal { what: graph::NOT_GCC.to_owned(), address: entry });
         }
         let (mut numbers, mut by_address) = (BTreeMap::new(), BTreeSet::new());
-        let mut count = 0;
         loop {
             if code.unknown {
                 by_address.extend(held.iter().chain(&code.taken).copied());
@@ -73,9 +107,9 @@ impl Functions {
             let wanted: Vec<u64> = code.called.union(&by_address).copied().collect();
             let Some(next) = wanted.into_iter().find(|address| !numbers.contains_key(address)) else { break };
             let part = Part::of(code, next, &[true, false], true)?;
-            count += part.blocks.iter().map(|block| block.code.len()).sum::<usize>();
+            count += part.instructions();
             if count > INSTRUCTIONS {
-                return Err(Refusal { what: graph::TOO_MUCH.to_owned(), address: entry });
+                return Err(too_much(entry));
             }
             numbers.insert(next, parts.len());
             parts.push(part);
@@ -83,7 +117,7 @@ impl Functions {
         let given = code.given.unwrap_or_default();
         let mut flow = Flow { parts, numbers, by_address, given, registers };
         flow.settle();
-        Ok(flow.finish())
+        Ok(flow.finish(kernels.len(), refused))
     }
 }
 
@@ -100,12 +134,26 @@ struct Part {
     after: Set,
 }
 
+fn too_much(address: u64) -> Refusal {
+    Refusal { what: graph::TOO_MUCH.to_owned(), address }
+}
+
 impl Part {
+    fn instructions(&self) -> usize {
+        self.blocks.iter().map(|block| block.code.len()).sum()
+    }
+
     fn of(code: &mut Code<'_>, entry: u64, full: &[bool], is_function: bool) -> Result<Self, Refusal> {
         let (blocks, entries) = graph::blocks(code, entry, full, is_function)?;
         let entering = vec![Needs::default(); blocks.len()];
         let writes = demand::written(&blocks);
-        Ok(Self { entry, blocks, entries, entering, writes, takes: Set::default(), after: Set::default() })
+        Ok(Self { blocks, entries, entering, writes, ..Self::nothing(entry) })
+    }
+
+    /// Without code.
+    fn nothing(entry: u64) -> Self {
+        let (writes, takes, after) = Default::default();
+        Self { entry, blocks: Vec::new(), entries: Vec::new(), entering: Vec::new(), writes, takes, after }
     }
 }
 
@@ -140,24 +188,39 @@ impl Flow {
 
     fn settle(&mut self) {
         self.settle_writes();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for number in (0..self.parts.len()).rev() {
-                let mut entering = std::mem::take(&mut self.parts[number].entering);
-                demand::settle(&self.parts[number].blocks, &mut entering, &|block, entering| {
-                    self.ending(number, block, entering)
-                });
-                let takes = self.parts[number]
-                    .entries
-                    .iter()
-                    .fold(self.always(), |set, &entry| set.or(&entering[entry].any()));
-                self.parts[number].entering = entering;
-                changed |= self.put(number, takes, Set::default());
-                changed |= self.tell(number);
+        let callers = self.callers();
+        let mut work: BTreeSet<usize> = (0..self.parts.len()).collect();
+        while let Some(number) = work.pop_last() {
+            let mut entering = std::mem::take(&mut self.parts[number].entering);
+            demand::settle(&self.parts[number].blocks, &mut entering, &|block, entering| {
+                self.ending(number, block, entering)
+            });
+            let entries = self.parts[number].entries.iter();
+            let takes = entries.fold(self.always(), |set, &entry| set.or(&entering[entry].any()));
+            self.parts[number].entering = entering;
+            let mut changed = self.tell(number);
+            if self.put(number, takes, Set::default()) {
+                changed.push(number);
             }
-            changed |= self.share();
+            if changed.iter().any(|number| self.by_address.contains(&self.parts[*number].entry)) {
+                changed.extend(self.share());
+            }
+            for number in changed {
+                work.insert(number);
+                work.extend(&callers[number]);
+            }
         }
+    }
+
+    /// Who calls each.
+    fn callers(&self) -> Vec<BTreeSet<usize>> {
+        let mut callers = vec![BTreeSet::new(); self.parts.len()];
+        for (number, part) in self.parts.iter().enumerate() {
+            for called in part.blocks.iter().flat_map(|block| self.called(&block.exit)) {
+                callers[called].insert(number);
+            }
+        }
+        callers
     }
 
     fn settle_writes(&mut self) {
@@ -188,8 +251,8 @@ impl Flow {
         changed
     }
 
-    /// Tells functions what is needed behind calls of them.
-    fn tell(&mut self, number: usize) -> bool {
+    /// Tells functions what is needed behind calls of them. Those for which that is more than before.
+    fn tell(&mut self, number: usize) -> Vec<usize> {
         let mut found = Vec::new();
         for block in &self.parts[number].blocks {
             let after = match block.exit {
@@ -199,9 +262,8 @@ impl Flow {
             };
             found.extend(self.called(&block.exit).into_iter().map(|called| (called, after)));
         }
-        found
-            .into_iter()
-            .fold(false, |changed, (called, after)| self.put(called, Set::default(), after) || changed)
+        found.retain(|(called, after)| self.put(*called, Set::default(), *after));
+        found.into_iter().map(|(called, _)| called).collect()
     }
 
     fn behind(&self, number: usize, block: &Block) -> Set {
@@ -213,21 +275,21 @@ impl Flow {
             .fold(demand::mask().or(&demand::implied()), |set, to| set.or(&entering[to].any()))
     }
 
-    /// Those that are called by their addresses take and give the same.
-    fn share(&mut self) -> bool {
-        let numbers: Vec<usize> =
+    /// Those that are called by their addresses take and give the same. The ones for which that is more than before.
+    fn share(&mut self) -> Vec<usize> {
+        let mut numbers: Vec<usize> =
             self.by_address.iter().filter_map(|address| self.numbers.get(address).copied()).collect();
         let all = |which: fn(&Part) -> Set| {
             numbers.iter().fold(Set::default(), |set, &number| set.or(&which(&self.parts[number])))
         };
         let (after, takes) = (all(|part| part.after), all(|part| part.takes.or(&part.after)));
-        let mut changed = false;
-        for number in numbers {
+        numbers.retain(|&number| {
             let part = &mut self.parts[number];
-            changed |= takes != part.takes || after != part.after;
+            let changed = takes != part.takes || after != part.after;
             (part.takes, part.after) = (takes, after);
-        }
-        changed
+            changed
+        });
+        numbers
     }
 
     fn ending(&self, number: usize, block: &Block, entering: &[Needs]) -> Needs {
@@ -254,7 +316,7 @@ impl Flow {
         }
     }
 
-    fn finish(mut self) -> Functions {
+    fn finish(mut self, kernels: usize, refused: BTreeMap<usize, Refusal>) -> Functions {
         let mut units = Vec::new();
         for number in 0..self.parts.len() {
             let Part { entry, ref blocks, ref entries, ref entering, takes, after, .. } = self.parts[number];
@@ -266,7 +328,8 @@ impl Flow {
         for (unit, part) in units.iter_mut().zip(&mut self.parts) {
             unit.blocks = std::mem::take(&mut part.blocks);
         }
-        Functions { units, numbers: self.numbers, by_address: self.by_address, given: self.given }
+        let Self { numbers, by_address, given, .. } = self;
+        Functions { units, kernels, refused, numbers, by_address, given }
     }
 }
 

@@ -4,12 +4,13 @@
 //! lanes needs no mask. All lanes are known to be on again where the mask is one of all lanes on every way; elsewhere
 //! that is looked at.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use gangway_gcn::instruction::{Form, Scalar};
 use gangway_gcn::operand::scalar;
 use gangway_gcn::table::row::{BRANCHES, ENDS, TRAPS, WRITES_EXEC, WRITES_SCC};
 use gangway_gcn::{Decoder, Gpu, Instruction, Operand, Row};
+use rustc_hash::FxHashMap;
 
 use crate::Refusal;
 
@@ -151,7 +152,7 @@ pub struct Code<'a> {
     pub read: &'a dyn Fn(u64, &mut [u8]) -> bool,
     pub constant: &'a dyn Fn(u64, u64) -> bool,
     pub is_code: &'a dyn Fn(u64) -> bool,
-    pub decoded: HashMap<u64, Instruction>,
+    pub decoded: FxHashMap<u64, Instruction>,
     /// Functions stand apart, but for small ones. If not each call has the function's code for itself.
     pub apart: bool,
     /// The pair of scalar registers that functions get the address to return to in, as soon as one is called.
@@ -331,7 +332,7 @@ impl Target {
 }
 
 /// Where jumps through registers lead to, by their places.
-type Jumps = HashMap<u64, Target>;
+type Jumps = FxHashMap<u64, Target>;
 
 /// Words that scalar registers hold, and what is carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -562,7 +563,7 @@ fn written_apart(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
 /// Places where blocks begin, and where jumps through registers lead to.
 fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Refusal> {
     let mut states: BTreeMap<u64, Words> = BTreeMap::from([(entry, Words::default())]);
-    let mut jumps = Jumps::new();
+    let mut jumps = Jumps::default();
     let mut lost = BTreeMap::new();
     let mut work = BTreeSet::from([entry]);
     // Steps are bounded: a state has fewer words each time.
@@ -794,7 +795,7 @@ pub fn blocks(
         jumps,
         live,
         is_function,
-        numbers: HashMap::new(),
+        numbers: FxHashMap::default(),
         blocks: Vec::new(),
         work: Vec::new(),
     };
@@ -851,7 +852,7 @@ struct Walk {
     jumps: Jumps,
     live: BTreeMap<u64, u128>,
     is_function: bool,
-    numbers: HashMap<Key, usize>,
+    numbers: FxHashMap<Key, usize>,
     blocks: Vec<Found>,
     work: Vec<usize>,
 }

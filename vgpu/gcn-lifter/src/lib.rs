@@ -7,7 +7,8 @@
 //! reached with all lanes on is there twice, once without all that ([`graph`]). Functions are a part of whoever calls
 //! them, or stand apart where that is not possible ([`functions`]).
 //!
-//! [`lift`] is the only way in. What is not known it refuses by name: then the kernel is interpreted. It must never guess.
+//! [`lift`] is the way in for one kernel, [`lift_together`] for all of a code object that have their functions in common.
+//! What is not known they refuse by name: then the kernel is interpreted. They must never guess.
 //!
 //! | Module | What is in it |
 //! |---|---|
@@ -54,11 +55,12 @@ mod state;
 mod trim;
 mod vector;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use gangway_code_object::Descriptor;
 use gangway_gcn::{Encoding, Gpu, Instruction};
 use gangway_gcn_interpreter::Registers;
+use rustc_hash::FxHashMap;
 
 use crate::functions::{Functions, Unit};
 use crate::node::{Block, End, Function, Op, Type, Value};
@@ -74,10 +76,20 @@ pub struct Refusal {
     pub address: u64,
 }
 
-/// A kernel's PTX. The kernel in it is called `kernel`.
+impl Refusal {
+    /// Whether functions that stand apart may do without what is in the way.
+    #[must_use]
+    pub fn is_of_calls(&self) -> bool {
+        graph::is_of_calls(self)
+    }
+}
+
+/// The PTX of kernels.
 #[derive(Clone, Debug)]
 pub struct Lifted {
     pub text: String,
+    /// Those of the kernels that are not in it, by their places in the list.
+    pub refused: BTreeMap<usize, Refusal>,
     /// Lines that the text tells are words of the code behind this address, counted from 1; columns are 1 for a
     /// thread's first lane and 2 for the other.
     pub base: u64,
@@ -90,9 +102,15 @@ pub struct Lifted {
 }
 
 /// Bytes of local memory that a thread should have: a function that calls itself takes some each time.
-pub const STACK: u64 = 1 << 18;
+pub const STACK: u64 = 1 << 20;
 
 impl Lifted {
+    /// What a kernel is called in the text, by its place in the list.
+    #[must_use]
+    pub fn name(number: usize) -> String {
+        format!("kernel{number}")
+    }
+
     /// The instruction of a line that the text tells, and whether there is none at that address.
     #[must_use]
     pub fn place(base: u64, nowhere: &[u64], line: u32) -> (u64, bool) {
@@ -151,9 +169,10 @@ pub fn held(values: impl IntoIterator<Item = u64>, is_code: impl Fn(u64) -> bool
 /// The name of an instruction that is not known, or what else is in the way.
 pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     start::check(kernel)?;
-    match whole(kernel, false) {
-        Err(refusal) if kernel.apart != Apart::Nobodys && graph::is_of_calls(&refusal) => {
-            match whole(kernel, true) {
+    let kernels = std::slice::from_ref(kernel);
+    match whole(kernels, false).and_then(alone) {
+        Err(refusal) if kernel.apart != Apart::Nobodys && refusal.is_of_calls() => {
+            match whole(kernels, true).and_then(alone) {
                 Err(other) if other.what == graph::NOT_GCC => Err(refusal),
                 outcome => outcome,
             }
@@ -162,14 +181,56 @@ pub fn lift(kernel: &Kernel<'_>) -> Result<Lifted, Refusal> {
     }
 }
 
-/// Lifts a kernel with functions that stand `apart`, or are parts of whoever calls them.
-fn whole(kernel: &Kernel<'_>, apart: bool) -> Result<Lifted, Refusal> {
+/// Lifts kernels of one code object with the functions that stand apart, each of them once. Kernels that need something else
+/// than the first one ([`are_alike`]), or cannot be lifted, are left out.
+///
+/// # Errors
+/// What is in the way in a function.
+pub fn lift_together(kernels: &[Kernel<'_>]) -> Result<Lifted, Refusal> {
+    whole(kernels, true)
+}
+
+/// Whether functions are the same for kernels with these descriptors: they have the same registers and modes.
+#[must_use]
+pub fn are_alike(gpu: Gpu, one: &Descriptor, other: &Descriptor) -> bool {
+    let of = |descriptor: &Descriptor| {
+        let rsrc1 = descriptor.rsrc1;
+        (Registers::of(gpu, descriptor), rsrc1.denorm_mode_32(), rsrc1.denorm_mode_16_64())
+    };
+    of(one) == of(other)
+}
+
+/// Whether a kernel can have the functions of another one.
+fn fits(first: &Kernel<'_>, kernel: &Kernel<'_>) -> Result<(), Refusal> {
+    start::check(kernel)?;
+    if are_alike(first.gpu, &first.descriptor, &kernel.descriptor) {
+        return Ok(());
+    }
+    Err(Refusal {
+        what: "other registers or modes than the first kernel's".to_owned(),
+        address: kernel.entry,
+    })
+}
+
+/// What has come out of one kernel.
+fn alone(mut lifted: Lifted) -> Result<Lifted, Refusal> {
+    match lifted.refused.remove(&0) {
+        Some(refusal) => Err(refusal),
+        None => Ok(lifted),
+    }
+}
+
+/// Lifts kernels with functions that stand `apart`, or are parts of whoever calls them.
+fn whole(kernels: &[Kernel<'_>], apart: bool) -> Result<Lifted, Refusal> {
+    let Some(kernel) = kernels.first() else {
+        return Err(Refusal { what: "no kernel".to_owned(), address: 0 });
+    };
     let mut code = graph::Code {
         gpu: kernel.gpu,
         read: kernel.read,
         constant: kernel.constant,
         is_code: kernel.is_code,
-        decoded: HashMap::new(),
+        decoded: FxHashMap::default(),
         apart,
         given: None,
         called: BTreeSet::new(),
@@ -178,26 +239,38 @@ fn whole(kernel: &Kernel<'_>, apart: bool) -> Result<Lifted, Refusal> {
         writes: BTreeMap::new(),
         depth: 0,
     };
-    let full = kernel.shape.full();
     let registers = Registers::of(kernel.gpu, &kernel.descriptor);
     let mut functions = if apart {
         let there = demand::there(registers.vectors, registers.count.saturating_sub(registers.accumulators));
-        Functions::find(&mut code, kernel, &full, there)?
+        let fits = kernels.iter().map(|other| fits(kernel, other)).enumerate();
+        let refused = fits.filter_map(|(number, fits)| Some((number, fits.err()?))).collect();
+        Functions::find(&mut code, kernels, refused, there)?
     } else {
-        let (blocks, entries) = graph::blocks(&mut code, kernel.entry, &full, false)?;
-        Functions::none(blocks, entries, kernel.entry)
+        Functions::none(&mut code, kernel)
     };
     let base = code.decoded.keys().copied().min().unwrap_or(kernel.entry);
     let mut nowhere = Vec::new();
     let mut lifted = Vec::new();
     for number in 0..functions.units.len() {
-        lifted.push(unit(kernel, &functions, number, &registers, base, &mut nowhere)?);
+        let of = kernels.get(number);
+        if functions.refused.contains_key(&number) {
+            lifted.push(Function::new(simplify::simplify));
+            continue;
+        }
+        match unit(of.unwrap_or(kernel), &functions, number, &registers, base, &mut nowhere) {
+            Ok(made) => lifted.push(made),
+            Err(refusal) if of.is_some() => {
+                functions.refused.insert(number, refusal);
+                lifted.push(Function::new(simplify::simplify));
+            }
+            Err(refusal) => return Err(refusal),
+        }
     }
     trim::run(&mut lifted, &mut functions);
-    emit::kernel(&lifted, &functions, kernel, base, nowhere)
+    emit::kernels(&lifted, &functions, kernels, base, nowhere)
 }
 
-/// The kernel, which has the number 0, or one of its functions.
+/// A kernel, or one of the functions behind them.
 fn unit(
     kernel: &Kernel<'_>,
     functions: &Functions,
@@ -208,10 +281,10 @@ fn unit(
 ) -> Result<Function, Refusal> {
     let unit = &functions.units[number];
     let Unit { blocks, entries, .. } = unit;
-    let is_function = number != 0;
+    let is_function = number >= functions.kernels;
     registers_are_there(registers, blocks)?;
     let mut s = State::new(blocks, registers.vectors, is_function);
-    s.nowhere = std::mem::take(nowhere);
+    s.nowhere.clone_from(nowhere);
     frame(&mut s, blocks, entries);
     if is_function {
         start::enter(&mut s, entries);

@@ -4,7 +4,7 @@
 //! They matter only where something looks at bits: there they become AMD's. Arithmetic and
 //! comparisons do not, so a chain of sums is changed once, where it is stored.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::node::{Function, Op, Type, Value};
 
@@ -33,9 +33,9 @@ fn ignores(name: &str) -> bool {
 /// Gives NaN its bits where something looks at them.
 pub fn run(f: &mut Function) {
     let made = made(f);
-    let mut fixed: HashMap<Value, Value> = HashMap::new();
+    let mut fixed: FxHashMap<Value, Value> = FxHashMap::default();
     // What is made is put behind what it is made of.
-    let mut behind: HashMap<Value, Vec<Value>> = HashMap::new();
+    let mut behind: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
     let users: Vec<Value> = f.blocks.iter().flat_map(|block| block.list.clone()).collect();
     for user in users {
         let op = f.op(user);

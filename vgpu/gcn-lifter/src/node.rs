@@ -2,7 +2,7 @@
 //!
 //! A value is one for the whole wave, or one for each lane. Which of the two it is follows from what it is made of.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The first register of which each lane has its own.
 pub const FIRST_VECTOR: u16 = 256;
@@ -197,7 +197,7 @@ pub struct Function {
     /// The block that is written, and the place of the instruction.
     pub block: usize,
     pub at: u32,
-    known: HashMap<(usize, Op, Vec<Value>), Value>,
+    known: FxHashMap<(usize, Op, Vec<Value>), Value>,
     /// Which values differ from lane to lane; empty as long as nobody has looked.
     pub lanes: Vec<bool>,
     rules: Rules,
@@ -212,7 +212,7 @@ impl Function {
             blocks: Vec::new(),
             block: 0,
             at: 0,
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             lanes: Vec::new(),
             rules,
         }

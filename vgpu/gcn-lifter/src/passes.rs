@@ -1,6 +1,8 @@
 //! From all that was written to what is needed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use rustc_hash::FxHashMap;
 
 use crate::nan;
 use crate::node::{Access, End, Function, Op, Space, Type, Value};
@@ -169,8 +171,8 @@ fn redundant(f: &mut Function) {
 
 /// Phis that depend on each other, behind those that they depend on (Tarjan's algorithm).
 fn components(f: &Function, phis: &[Value]) -> Vec<Vec<Value>> {
-    let mut numbers: HashMap<Value, usize> = phis.iter().map(|phi| (*phi, usize::MAX)).collect();
-    let mut lowest: HashMap<Value, usize> = HashMap::new();
+    let mut numbers: FxHashMap<Value, usize> = phis.iter().map(|phi| (*phi, usize::MAX)).collect();
+    let mut lowest: FxHashMap<Value, usize> = FxHashMap::default();
     let (mut stack, mut standing, mut found, mut count) = (Vec::new(), HashSet::new(), Vec::new(), 0);
     for start in phis {
         let mut work = vec![(*start, 0)];
@@ -217,11 +219,11 @@ fn components(f: &Function, phis: &[Value]) -> Vec<Vec<Value>> {
 /// One lane of a phi that all lanes get is a phi of that lane: so scalar registers are kept in lanes
 /// of vector registers.
 fn kept(f: &mut Function) {
-    let mut homes = HashMap::new();
+    let mut homes = FxHashMap::default();
     for (number, block) in f.blocks.iter().enumerate() {
         homes.extend(block.phis.iter().map(|phi| (*phi, number)));
     }
-    let mut made: HashMap<(Value, u64), Value> = HashMap::new();
+    let mut made: FxHashMap<(Value, u64), Value> = FxHashMap::default();
     let mut work: Vec<Value> = f.blocks.iter().flat_map(|block| block.list.clone()).collect();
     while let Some(read) = work.pop() {
         if f.find(read) != read || f.op(read) != Op::ReadLane {
@@ -253,7 +255,7 @@ fn kept(f: &mut Function) {
 /// Two phis that are the halves of one value everywhere become a phi of that. Unless it is the `last`
 /// time, they have to be known to be halves on one way: sums may have mixed up those of two others.
 fn pairs(f: &mut Function, last: bool) {
-    let mut homes = HashMap::new();
+    let mut homes = FxHashMap::default();
     for (number, block) in f.blocks.iter().enumerate() {
         homes.extend(block.phis.iter().map(|phi| (*phi, number)));
     }

@@ -10,10 +10,11 @@ use crate::state::{State, VECTOR, Variable};
 use crate::{Kernel, Refusal};
 
 /// Words of the parameters: 16 scalar registers, the work-items of the grid, the waves' memory and how much of it a
-/// work-group and a wave have.
-pub const PARAMETERS: usize = 26;
+/// work-group and a wave have, and the work-items of a work-group.
+pub const PARAMETERS: usize = 29;
 const GRID: u32 = 16;
 pub const SCRATCH: u32 = 20;
+const GROUP: u32 = 26;
 
 /// The last words of the descriptor of private memory: by them it is known. Swizzled with lanes' numbers, an index stride of
 /// 64, and words as elements.
@@ -22,6 +23,7 @@ pub const PRIVATE: [u32; 2] = [u32::MAX, 1 << 23 | 3 << 21 | 4 | 5 << 3 | 6 << 6
 /// How a kernel is launched, as far as its code depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
+    /// The work-items of a work-group; zeros where launches tell.
     pub group: [u16; 3],
     /// All work-groups have all their work-items.
     pub whole: bool,
@@ -36,6 +38,18 @@ impl Shape {
     pub fn new(group: [u16; 3], grid: [u32; 3]) -> Self {
         let whole = (0..3).all(|at| grid[at].is_multiple_of(group[at].max(1).into()));
         Self { group, whole, sizes: None, private: 0 }
+    }
+
+    /// Any whose work-groups are whole waves: so much may launches differ whose kernels have their functions in common.
+    #[must_use]
+    pub fn any() -> Self {
+        Self { group: [0; 3], whole: true, sizes: None, private: 0 }
+    }
+
+    /// Whether [`any`](Self::any) is for launches of this one.
+    #[must_use]
+    pub fn is_any(self) -> bool {
+        self.full() == [true]
     }
 
     /// The word in which kernels find the work-group's first two sizes.
@@ -109,7 +123,7 @@ pub fn parameters(dispatch: &Dispatch, descriptor: &Descriptor) -> Vec<u8> {
     wide(&mut words, dispatch.scratch.base);
     wide(&mut words, packet.group_scratch());
     wide(&mut words, packet.wave_scratch());
-    words.resize(PARAMETERS, 0);
+    words.extend(packet.workgroup.map(u32::from));
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
@@ -228,7 +242,10 @@ fn place(kernel: &Kernel<'_>, count: usize) -> Variable {
 /// The work-items of the work-group in each direction.
 fn extent(s: &mut State, kernel: &Kernel<'_>, group: [Value; 3]) -> [Value; 3] {
     std::array::from_fn(|at| {
-        let size = s.f.word(kernel.shape.group[at].into());
+        let size = match kernel.shape.group[at] {
+            0 => s.f.make(Op::Parameter(GROUP + at as u32), &[], Type::Word),
+            size => s.f.word(size.into()),
+        };
         if kernel.shape.whole {
             return size;
         }

@@ -1,11 +1,10 @@
 //! Registers while code is read: what they hold where, and what an instruction reads and writes.
 
-use std::collections::HashMap;
-
 use gangway_gcn::operand::{Special, scalar};
 use gangway_gcn::table::{Constant, Slot};
 use gangway_gcn::{Instruction, Operand, Row};
 use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
+use rustc_hash::FxHashMap;
 
 use crate::demand::Set;
 use crate::graph::{self, Lanes};
@@ -36,7 +35,7 @@ pub struct Sources {
 pub struct State {
     pub f: Function,
     /// What each block has written; block 0 is what comes before the code.
-    written: Vec<HashMap<Variable, Value>>,
+    written: Vec<FxHashMap<Variable, Value>>,
     /// Phis whose arguments are missing.
     open: Vec<(usize, Variable, Value)>,
     pub block: usize,
@@ -66,7 +65,7 @@ impl State {
     pub fn new(blocks: &[graph::Block], vectors: usize, is_function: bool) -> Self {
         Self {
             f: Function::new(simplify),
-            written: vec![HashMap::new(); blocks.len() + 1],
+            written: vec![FxHashMap::default(); blocks.len() + 1],
             open: Vec::new(),
             block: 0,
             full: true,

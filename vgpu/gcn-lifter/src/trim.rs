@@ -7,7 +7,7 @@ use crate::node::{End, Function, Op, Space, Value};
 use crate::passes;
 use crate::state::Variable;
 
-/// Whether any address of memory that all share may be made of a value of the kernel.
+/// Whether any address of memory that all share may be made of a value of a kernel's.
 pub fn leads_to_address(lifted: &[Function], functions: &Functions, is: impl Fn(Op) -> bool) -> bool {
     let shared = |space: Space| matches!(space, Space::Global | Space::Flat);
     let mut search = Search::new(lifted, functions);
@@ -25,13 +25,13 @@ pub fn leads_to_address(lifted: &[Function], functions: &Functions, is: impl Fn(
         }
     }
     let found = search.run().found;
-    let kernel = &lifted[0];
-    (0..kernel.nodes.len()).any(|index| found[0][index] && is(kernel.nodes[index].op))
+    let mut kernels = lifted.iter().zip(&found).take(functions.kernels);
+    kernels.any(|(f, found)| f.nodes.iter().zip(found).any(|(node, found)| *found && is(node.op)))
 }
 
 /// Takes what nobody needs out of calls and returns.
 pub fn run(lifted: &mut [Function], functions: &mut Functions) {
-    if functions.units.len() < 2 {
+    if functions.units.len() == functions.kernels {
         return;
     }
     let needs = Search::new(lifted, functions).run().needs;

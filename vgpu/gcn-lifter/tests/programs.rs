@@ -11,6 +11,7 @@ mod memory;
 mod support;
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gangway_code_object::CodeObject;
 use gangway_commands::Folder;
 use gangway_gcn::Gpu;
+use gangway_gcn_interpreter::Dispatch;
 use gangway_gcn_lifter::{Apart, Refusal};
 use host::{LEVELS, Run};
 use libtest_mimic::{Arguments, Trial};
@@ -49,6 +51,8 @@ fn main() {
         }
     }
     trials.push(Trial::test("apart", || Ok(nobodys()?)).with_ignored_flag(ignored));
+    trials.push(Trial::test("chain", || Ok(chain()?)).with_ignored_flag(ignored));
+    trials.push(Trial::test("together", || Ok(together()?)).with_ignored_flag(ignored));
     for program in PROGRAMS {
         for gpu in [Gpu::Gfx90a] {
             for level in LEVELS {
@@ -107,12 +111,100 @@ fn nobodys() -> Result<(), String> {
     Ok(())
 }
 
+/// Functions of which each calls the next are lifted on little stack, however many there are.
+fn chain() -> Result<(), String> {
+    const FUNCTIONS: usize = 400;
+    const STACK: usize = 512 << 10;
+    let mut text = format!(
+        "#include \"run.h\"\nstatic NOINLINE u64 f{FUNCTIONS}(struct run *run, u64 a, u32 n) {{ return a ^ IN(n); }}\n"
+    );
+    for number in (0..FUNCTIONS).rev() {
+        let _ = writeln!(
+            text,
+            "static NOINLINE u64 f{number}(struct run *run, u64 a, u32 n) {{\n  \
+             u64 b = f{}(run, a * {}ul + n, n + 1);\n  OUT(b & 1 ? a : b);\n  return b + (a << 3 | a >> 61) * 7;\n}}",
+            number + 1,
+            2 * number + 3
+        );
+    }
+    text.push_str("static void compute(struct run *run) { OUT(f0(run, IN(0), 0)); }\n");
+    let of_thread = std::thread::Builder::new().stack_size(STACK);
+    let thread = of_thread.spawn(move || {
+        let (folder, gpu) = (sources_with("chain.c", &text)?, Gpu::Gfx90a);
+        let image = support::compile(gpu, "-O1", &folder.join("chain.c"), &[])?;
+        let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
+        let device = Device::new(gpu, DeviceMemory::new(), &object);
+        let run = Run::new(&device);
+        let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
+        let (lifted, ..) = launched::lifted(gpu, &device, &object, &["k"], &dispatch, Apart::All)?;
+        gangway_ptx::parse(&lifted.text).map(drop).map_err(|errors| errors.to_string())
+    });
+    let thread = thread.map_err(|error| error.to_string())?;
+    thread.join().unwrap_or_else(|_| Err("it has panicked".to_owned()))
+}
+
+/// Kernels have their functions in common, each of them once. One that cannot be lifted is left out alone.
+fn together() -> Result<(), String> {
+    const MORE: &str = "
+__attribute__((amdgpu_kernel, visibility(\"protected\"), amdgpu_flat_work_group_size(1, 256)))
+void another(GLOBAL const u64 *in, GLOBAL u64 *out) {
+  u32 item = __builtin_amdgcn_workgroup_id_x() * GROUP + ITEM;
+  struct run run = {item, 0, (const u64 *)in, (u64 *)out + item * WORDS};
+  compute(&run);
+}
+__attribute__((amdgpu_kernel, visibility(\"protected\"), amdgpu_flat_work_group_size(1, 256)))
+void refused(GLOBAL const u64 *in, GLOBAL u64 *out) {
+  __asm__ volatile(\"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 1\");
+  struct run run = {0, 0, (const u64 *)in, (u64 *)out};
+  compute(&run);
+}";
+    let calls = fs::read_to_string(kernels().join("calls.c")).map_err(|error| error.to_string())?;
+    let gpu = Gpu::Gfx90a;
+    let folder = sources_with("calls.c", &calls)?;
+    folder.write("more.c", format!("#include \"calls.c\"\n#ifdef __AMDGCN__{MORE}\n#endif\n"));
+    let image = support::compile(gpu, "-O2", &folder.join("more.c"), &[])?;
+    let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
+    let device = Device::new(gpu, DeviceMemory::new(), &object);
+    let lifted = |names: &[&str], dispatch: &Dispatch| {
+        launched::lifted(gpu, &device, &object, names, dispatch, Apart::All)
+    };
+    let all = ["k", "refused", "another"];
+    for (number, name) in all.into_iter().enumerate().filter(|(number, _)| *number != 1) {
+        let run = Run::new(&device);
+        let dispatch = device.dispatch(&object, name, run.size(), &run.arguments());
+        let (alone, shape, descriptor) = lifted(&[name], &dispatch)?;
+        let (found, ..) = lifted(&all, &dispatch)?;
+        if found.refused.keys().ne(&[1]) {
+            return Err(format!("refused: {:?}", found.refused));
+        }
+        let functions = |text: &str| text.matches("\n.func").count();
+        if functions(&alone.text) != functions(&found.text) {
+            return Err(format!("{name} alone has other functions"));
+        }
+        launched::run(&found, number, shape, &descriptor, &dispatch)?;
+        run.compare(&device, &folder.join("more.c"))?;
+    }
+    Ok(())
+}
+
+/// Where the kernels are that are lifted whole.
+fn kernels() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels")
+}
+
+/// A folder with a source and what it includes.
+fn sources_with(name: &str, text: &str) -> Result<Folder, String> {
+    let folder = Folder::new();
+    let header = fs::read_to_string(host::sources().join("run.h")).map_err(|error| error.to_string())?;
+    folder.write("run.h", header);
+    folder.write(name, text);
+    Ok(folder)
+}
+
 /// Lifts, compiles and runs a kernel, or says why it is refused.
 fn why_refused(gpu: Gpu, level: &str, kernel: &str, apart: Apart) -> Result<Option<String>, String> {
-    let folder = Folder::new();
-    let read = |path: PathBuf| fs::read_to_string(path).map_err(|error| error.to_string());
-    folder.write("run.h", read(host::sources().join("run.h"))?);
-    folder.write(kernel, read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(kernel))?);
+    let text = fs::read_to_string(kernels().join(kernel)).map_err(|error| error.to_string())?;
+    let folder = sources_with(kernel, &text)?;
     let refused = Refused::default();
     compare(gpu, level, &folder.join(kernel), kernel, &refused, apart)?;
     let refused = refused.lock().unwrap_or_else(PoisonError::into_inner);

@@ -81,12 +81,17 @@ pub(super) fn ask(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-fn run() {
+/// Makes this thread nicer than the process, as those are that make code while kernels run.
+pub fn lower_priority() {
     // SAFETY: both have no preconditions, and are about this thread alone: 0 is its number.
     unsafe {
         let nice = libc::getpriority(libc::PRIO_PROCESS, 0);
         libc::setpriority(libc::PRIO_PROCESS, 0, nice + NICER);
     }
+}
+
+fn run() {
+    lower_priority();
     let [least, most] = SLEEP;
     let mut sleep = least;
     loop {

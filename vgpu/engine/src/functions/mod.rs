@@ -21,6 +21,7 @@ use gangway_ptx::{Function, Module};
 
 pub use self::cache::CodeCache;
 use self::cache::Key;
+pub use self::later::lower_priority;
 use self::object::CodeObject;
 use crate::abi::{Flavour, entry_of_regions};
 use crate::analysis::block::BlockShape;

@@ -4,7 +4,7 @@ use gangway_code_object::{CodeObject, Descriptor, Loaded, ValueKind};
 use gangway_engine::{Engine, Execution, KernelLaunch, Options};
 use gangway_gcn::Gpu;
 use gangway_gcn_interpreter::{Dispatch, Memory};
-use gangway_gcn_lifter::{Apart, Kernel, Lifted, Refusal, Shape, held, lift, parameters};
+use gangway_gcn_lifter::{Apart, Kernel, Lifted, Refusal, Shape, held, lift, lift_together, parameters};
 
 use crate::memory::DeviceMemory;
 use crate::support::Device;
@@ -15,36 +15,46 @@ pub enum Error {
     Failed(String),
 }
 
-/// Lifts a kernel for a dispatch.
+impl From<Error> for String {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Refused(Refusal { what, address }) => format!("it is refused for {what} at {address:#x}"),
+            Error::Failed(what) => what,
+        }
+    }
+}
+
+/// Lifts a kernel for a dispatch, or several together.
 pub fn lifted(
     gpu: Gpu,
     device: &Device<DeviceMemory>,
     object: &CodeObject<'_>,
-    name: &str,
+    names: &[&str],
     dispatch: &Dispatch,
     apart: Apart,
 ) -> Result<(Lifted, Shape, Descriptor), Error> {
-    let kernel = object.kernel(name).ok_or_else(|| Error::Failed("no kernel".to_owned()))?;
-    let descriptor = kernel.descriptor;
+    let mut kernels = Vec::new();
+    for name in names {
+        kernels.push(object.kernel(name).ok_or_else(|| Error::Failed("no kernel".to_owned()))?);
+    }
     let packet = &dispatch.packet;
     let mut shape = Shape::new(packet.workgroup, packet.grid);
-    let mut arguments = object.said(kernel).arguments.iter();
+    let mut arguments = object.said(kernels[0]).arguments.iter();
     shape.private = packet.private_segment_size;
     shape.sizes =
         arguments.find(|argument| argument.kind == ValueKind::HiddenGroupSizeX).map(|size| size.offset);
     let read = |address: u64, bytes: &mut [u8]| device.memory.read(address, bytes).is_ok();
     let constant = |_: u64, _: u64| false;
-    let entry = packet.kernel_object.wrapping_add_signed(descriptor.entry_offset);
     let is_code = |address: u64| {
         let inside = address.wrapping_sub(device.base);
         object.segments.iter().any(|segment| segment.access.executes && segment.contains(inside, 4))
     };
     let loaded = Loaded::new(object, device.base, |_| None).expect("every symbol is there");
     let held = held(loaded.patches.iter().map(|patch| patch.value), is_code);
-    let kernel = Kernel {
+    let kernel = |kernel: &gangway_code_object::Kernel| Kernel {
         gpu,
-        descriptor,
-        entry,
+        descriptor: kernel.descriptor,
+        entry: (device.base + kernel.descriptor_address).wrapping_add_signed(kernel.descriptor.entry_offset),
         shape,
         read: &read,
         constant: &constant,
@@ -52,7 +62,9 @@ pub fn lifted(
         held: &held,
         apart,
     };
-    Ok((lift(&kernel).map_err(Error::Refused)?, shape, descriptor))
+    let list: Vec<_> = kernels.iter().map(|one| kernel(one)).collect();
+    let lifted = if let [one] = &list[..] { lift(one) } else { lift_together(&list) };
+    Ok((lifted.map_err(Error::Refused)?, shape, kernels[0].descriptor))
 }
 
 /// Lifts, compiles and runs a kernel.
@@ -64,8 +76,19 @@ pub fn compiled(
     dispatch: &Dispatch,
     apart: Apart,
 ) -> Result<(), Error> {
+    let (lifted, shape, descriptor) = lifted(gpu, device, object, &[name], dispatch, apart)?;
+    run(&lifted, 0, shape, &descriptor, dispatch)
+}
+
+/// Compiles and runs one of the kernels that have been lifted.
+pub fn run(
+    lifted: &Lifted,
+    number: usize,
+    shape: Shape,
+    descriptor: &Descriptor,
+    dispatch: &Dispatch,
+) -> Result<(), Error> {
     let failed = |what: &str| Error::Failed(what.to_owned());
-    let (lifted, shape, descriptor) = lifted(gpu, device, object, name, dispatch, apart)?;
     let packet = &dispatch.packet;
     let module = gangway_ptx::parse(&lifted.text).map_err(|errors| failed(&errors.to_string()))?;
     let (execution, stack) = (Execution::CompiledOnly, gangway_gcn_lifter::STACK);
@@ -74,11 +97,11 @@ pub fn compiled(
     let program = engine.load(module).map_err(|error| failed(&format!("{error:?}")))?;
     let launch = KernelLaunch {
         program: &program,
-        kernel: program.kernel("kernel").ok_or_else(|| failed("no kernel in the PTX"))?,
+        kernel: program.kernel(&Lifted::name(number)).ok_or_else(|| failed("no kernel in the PTX"))?,
         grid: packet.groups(),
         block: shape.block(),
         shared: packet.group_segment_size,
-        parameters: &parameters(dispatch, &descriptor),
+        parameters: &parameters(dispatch, descriptor),
         cooperative: false,
     };
     engine.launch(&launch).map_err(|fault| failed(&fault.report))

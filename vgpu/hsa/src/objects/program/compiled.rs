@@ -1,11 +1,13 @@
 //! Kernels that the engine has compiled, one for each shape of a launch that their code depends on.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gangway_code_object::Descriptor;
-use gangway_engine::{KernelId, Program};
+use gangway_engine::{KernelId, KernelLaunch, Program};
 use gangway_gcn_lifter::Shape;
+
+use crate::objects::agent::Agent;
 
 /// A kernel in the engine.
 #[derive(Debug)]
@@ -23,11 +25,43 @@ pub struct Code {
     pub scratch: bool,
 }
 
+impl Code {
+    /// Has the engine make code of the kernel itself, but for what it calls.
+    pub(super) fn make_ready(&self, agent: &Agent, shape: Shape) {
+        agent.engine().make_ready(&KernelLaunch {
+            program: &self.program,
+            kernel: self.kernel,
+            grid: [1; 3],
+            block: shape.block(),
+            shared: 0,
+            parameters: &[],
+            cooperative: false,
+        });
+    }
+}
+
+/// Why there is no code of a kernel.
+#[derive(Clone, Debug)]
+pub struct Why {
+    pub what: Arc<str>,
+    /// Functions that stand apart may do without what is in the way.
+    pub is_of_calls: bool,
+}
+
+impl Why {
+    pub(super) fn of(what: &str) -> Self {
+        Self { what: what.into(), is_of_calls: false }
+    }
+}
+
+/// What is in the way where compiling has ended without an outcome.
+pub(super) const BUG: &str = "a bug in the virtual GPU";
+
 /// A kernel's code, or why there is none.
-pub type Outcome = Result<Arc<Code>, Arc<str>>;
+pub type Outcome = Result<Arc<Code>, Why>;
 
 /// Hears what has come out.
-pub(super) type Listener = Box<dyn FnOnce(Outcome) + Send>;
+pub type Listener = Box<dyn FnOnce(Outcome) + Send>;
 
 pub(super) enum State {
     /// Somebody compiles it; whoever wants to hears of it.
@@ -40,6 +74,8 @@ pub(super) enum State {
 pub struct Compiled {
     shapes: Mutex<HashMap<Shape, State>>,
     pub(super) done: Condvar,
+    /// What has come out of compiling it with the others of its code object, for all launches.
+    pub(super) together: OnceLock<Outcome>,
 }
 
 impl Compiled {

@@ -33,6 +33,13 @@ pub fn find(object: u64) -> Option<Kernel> {
     KERNELS.read().unwrap_or_else(PoisonError::into_inner).get(&object).cloned()
 }
 
+/// The kernels of some code, with the addresses of their descriptors.
+pub(super) fn all_of(code: &Arc<Loaded>) -> Vec<(u64, Kernel)> {
+    let kernels = KERNELS.read().unwrap_or_else(PoisonError::into_inner);
+    let of = kernels.iter().filter(|(_, kernel)| Arc::ptr_eq(&kernel.code, code));
+    of.map(|(object, kernel)| (*object, kernel.clone())).collect()
+}
+
 pub(super) fn add(object: u64, kernel: Kernel) {
     KERNELS.write().unwrap_or_else(PoisonError::into_inner).insert(object, kernel);
 }

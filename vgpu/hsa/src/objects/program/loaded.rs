@@ -1,10 +1,12 @@
 //! A code object on an agent: its segments in device memory, with all relocations applied.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use gangway_code_object::{CodeObject, Error, Loaded as Layout, Symbol as Named, SymbolKind};
 use gangway_device_memory::{AllocationKind, Request};
 
+use super::interpreted::Spent;
 use super::lines::Lines;
 use super::symbol::{Meaning, Symbol};
 use crate::abi::{Result, Status};
@@ -27,6 +29,10 @@ pub struct Loaded {
     code: Vec<Range<u64>>,
     pub held: Vec<u64>,
     pub lines: Option<Lines>,
+    /// Whose turn it is to compile its kernels together.
+    pub(super) together: Mutex<()>,
+    /// How long its kernels have been interpreted.
+    pub interpreted: Spent,
 }
 
 impl Loaded {
@@ -50,7 +56,8 @@ impl Loaded {
         let is_code = object.segments.iter().filter(|segment| segment.access.executes);
         let code = is_code.map(|segment| base + segment.address..base + segment.address + segment.size);
         let (code, lines) = (code.collect(), Lines::of(image));
-        let mut loaded = Self { agent, base, size, constant, code, held: Vec::new(), lines };
+        let (held, together, interpreted) = Default::default();
+        let mut loaded = Self { agent, base, size, constant, code, held, lines, together, interpreted };
         let layout = Layout::new(object, base, resolve).map_err(|error| {
             report!("a code object cannot be loaded: {error}");
             match error {

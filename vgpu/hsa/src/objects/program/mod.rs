@@ -2,11 +2,13 @@
 
 pub mod compiled;
 pub mod executable;
+pub mod interpreted;
 pub mod kernel;
 pub mod lines;
 pub mod loaded;
 pub mod reader;
 pub mod symbol;
+pub mod together;
 pub mod wanted;
 
 /// All that programs have made ends; the last `hsa_shut_down` does this.

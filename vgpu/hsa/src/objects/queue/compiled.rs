@@ -16,8 +16,9 @@ use crate::objects::agent::Agent;
 use crate::objects::process::report::report;
 use crate::objects::process::trace;
 use crate::objects::program::compiled::{Code, Outcome};
+use crate::objects::program::interpreted::Interpreted;
 use crate::objects::program::kernel::Kernel;
-use crate::objects::program::wanted::Wanted;
+use crate::objects::program::wanted::{Wanted, tell};
 
 type Result = std::result::Result<(), Box<Fault>>;
 
@@ -40,6 +41,10 @@ impl Launch<'_> {
     pub fn begin(&self) -> Result {
         let Some(wanted) = self.wanted() else { return self.interpret() };
         match wanted.known() {
+            Some(Err(why)) if wanted.may_be_together(&why) => match wanted.known_together() {
+                Some(outcome) => self.run_if(outcome),
+                None => self.interpret_first(&wanted, &self.job(false)),
+            },
             Some(outcome) => self.run_if(outcome),
             None => self.run_meanwhile(&wanted),
         }
@@ -49,29 +54,52 @@ impl Launch<'_> {
         outcome.ok().and_then(|code| self.run(&code)).unwrap_or_else(|| self.interpret())
     }
 
+    fn job(&self, waits: bool) -> Arc<Job> {
+        Job::new(self.queue, self.agent, self.space, self.dispatch, waits)
+    }
+
     fn run_meanwhile(&self, wanted: &Wanted<Device>) -> Result {
-        let job = Job::new(self.queue, self.agent, self.space, self.dispatch, true);
+        let job = self.job(true);
         let listener = {
             let job = Arc::clone(&job);
-            move |outcome: Outcome| {
-                job.hand_over(outcome.ok().map(|code| {
-                    let job = Arc::clone(&job);
-                    move |first| run(job.agent, job.space, &job.dispatch, &job.queue, &code, first)
-                }));
-            }
+            move |outcome: Outcome| hand_over(&job, outcome)
         };
         match wanted.begin(note(self.kernel), listener) {
             Some(outcome) => self.run_if(outcome),
             None => {
                 job.wait();
-                job.run()
+                self.interpret_first(wanted, &job)
             }
+        }
+    }
+
+    /// By the interpreter. If it runs long, and the kernel can be compiled with the others of its code object, that is done
+    /// then; work-groups that nobody has begun are left to the code.
+    fn interpret_first(&self, wanted: &Wanted<Device>, job: &Arc<Job>) -> Result {
+        let (kernel, work) = (self.kernel.clone(), (wanted.clone(), Arc::clone(job)));
+        let _interpreted = Interpreted::begin(&self.kernel.code.interpreted, move || {
+            let (wanted, job) = work;
+            if let Some(Err(why)) = wanted.known()
+                && wanted.may_be_together(&why)
+            {
+                let outcome = wanted.together(note(&kernel));
+                tell(vec![Box::new(move |outcome| hand_over(&job, outcome))], &outcome);
+            }
+        });
+        job.run()
+    }
+
+    /// What is compiled, which is made now if it is not there.
+    fn compiled(&self, wanted: &Wanted<Device>) -> Outcome {
+        match wanted.code(note(self.kernel)) {
+            Err(why) if wanted.may_be_together(&why) => wanted.together(note(self.kernel)),
+            outcome => outcome,
         }
     }
 
     /// By compiled code, which is made now if it is not there; `None` if there is none.
     pub fn compile(&self) -> Option<Result> {
-        let code = self.wanted()?.code(note(self.kernel)).ok()?;
+        let code = self.compiled(&self.wanted()?).ok()?;
         self.run(&code)
     }
 
@@ -83,9 +111,9 @@ impl Launch<'_> {
             let what = format!("the kernel, which cannot be compiled for {why},");
             Err(fault(&self.dispatch, FaultKind::Unsupported(what)))
         };
-        match wanted.code(note(self.kernel)) {
+        match self.compiled(&wanted) {
             Ok(code) => self.run(&code).unwrap_or_else(|| refused("what the compiler of the engine says")),
-            Err(why) => refused(&why),
+            Err(why) => refused(&why.what),
         }
     }
 
@@ -109,6 +137,14 @@ impl Launch<'_> {
         let (kernel, object) = (self.kernel.clone(), packet.kernel_object);
         Some(Wanted { agent: self.agent, kernel, memory, object, shape })
     }
+}
+
+/// Leaves work-groups that nobody has begun to code, if there is some.
+fn hand_over(job: &Arc<Job>, outcome: Outcome) {
+    job.hand_over(outcome.ok().map(|code| {
+        let job = Arc::clone(job);
+        move |first| run(job.agent, job.space, &job.dispatch, &job.queue, &code, first)
+    }));
 }
 
 /// Tells why a kernel is interpreted, if somebody wants to know.
