@@ -164,9 +164,9 @@ fn main() {
         println!("ignored: GCC's programs: {why}");
     }
     for (name, path) in programs("tests/offload") {
-        for (processor, engine) in
-            OF_GCC.into_iter().flat_map(|processor| ENGINES.map(|engine| (processor, engine)))
-        {
+        // What compilers make for the two differs little, and compiling libgomp takes a minute without optimisation.
+        let all = OF_GCC.into_iter().flat_map(|processor| ENGINES.map(|engine| (processor, engine)));
+        for (processor, engine) in all.filter(|case| *case != ("gfx900", "compiler")) {
             let (path, library) = (path.clone(), library.clone());
             let test = move || {
                 offload(&path, &library, processor, engine);
