@@ -30,11 +30,9 @@ struct Gpu {
     triple: &'static str,
     /// What its compiler is told besides [`RUSTFLAGS`].
     flags: &'static str,
-    /// The members that it has not.
-    lacks: &'static [&'static str],
 }
 
-const NVIDIA: Gpu = Gpu { kind: ir::Kind::Nvptx, triple: "nvptx64-nvidia-cuda", flags: "", lacks: &[] };
+const NVIDIA: Gpu = Gpu { kind: ir::Kind::Nvptx, triple: "nvptx64-nvidia-cuda", flags: "" };
 
 /// One bitcode serves all processors: what it uses they all have, and the edits take the name of the one that
 /// the compiler wants off again. Objects are bitcode, or the compiler would translate what is still to be edited.
@@ -42,7 +40,6 @@ const AMD: Gpu = Gpu {
     kind: ir::Kind::Amdgcn,
     triple: "amdgcn-amd-amdhsa",
     flags: " -Ctarget-cpu=gfx900 -Clinker-plugin-lto",
-    lacks: &["gangway_gpu_fortran"],
 };
 
 /// The compiler and cargo whose LLVM is clang-22's. `scripts/bootstrap.sh` installs them.
@@ -71,20 +68,22 @@ fn archive_of(triple: &str) -> String {
 
 /// Builds the archives, and copies them below `library`.
 pub fn stage(root: &Path, library: &Path) -> Result<()> {
-    let nvidia = stage_archive(root, library, &NVIDIA)?;
-    stage_archive(root, library, &AMD)?;
+    for gpu in [NVIDIA, AMD] {
+        let folder = stage_archive(root, library, &gpu)?;
+        let place = library.join(gpu.triple).join(fortran::FILE);
+        assemble(&fortran::text(gpu.kind), &folder.join("fortran.ll"), &place)?;
+    }
+    assemble(libdevice::TEXT, &root.join("device/gpu/target/libdevice.ll"), &library.join(libdevice::PLACE))?;
     let headers = library.join(AMD.triple).join("include");
     tree::create_folder(&headers)?;
-    tree::copy(&root.join("device/gpu/include/amdgcn/stdio.h"), &headers.join("stdio.h"))?;
-    for (place, name, text) in
-        [(libdevice::PLACE, "libdevice", libdevice::TEXT), (fortran::PLACE, "fortran", &fortran::text())]
-    {
-        let (place, source) = (library.join(place), nvidia.join(name).with_extension("ll"));
-        tree::create_folder(place.parent().ok_or("the file is in a folder")?)?;
-        tree::write(&source, text)?;
-        checked(tool("llvm-as").arg("-o").arg(&place).arg(&source))?;
-    }
-    Ok(())
+    tree::copy(&root.join("device/gpu/include/amdgcn/stdio.h"), &headers.join("stdio.h"))
+}
+
+/// Makes bitcode of a text, which is left in `source`.
+fn assemble(text: &str, source: &Path, place: &Path) -> Result<()> {
+    tree::create_folder(place.parent().ok_or("the file is in a folder")?)?;
+    tree::write(source, text)?;
+    checked(tool("llvm-as").arg("-o").arg(place).arg(source))
 }
 
 /// Builds the archive for one kind of GPU, and copies it below `library`. The folder with what it is made of.
@@ -93,9 +92,6 @@ fn stage_archive(root: &Path, library: &Path, gpu: &Gpu) -> Result<PathBuf> {
     let archive = folder.join("libompdevice.a");
     let mut members = Vec::new();
     for (source, name) in MEMBERS {
-        if gpu.lacks.contains(&name) {
-            continue;
-        }
         let built = compile(root, source, name, gpu)?;
         let folder = folder.join(name);
         let member = folder.join(format!("{name}.bc"));
@@ -105,10 +101,9 @@ fn stage_archive(root: &Path, library: &Path, gpu: &Gpu) -> Result<PathBuf> {
         members.push(member);
     }
     if gpu.kind == ir::Kind::Amdgcn {
-        let source = folder.join("complex.ll");
-        tree::write(&source, complex::text())?;
-        members.push(folder.join("gangway_gpu_complex.bc"));
-        checked(tool("llvm-as").arg("-o").arg(&members[members.len() - 1]).arg(&source))?;
+        let member = folder.join("gangway_gpu_complex.bc");
+        assemble(&complex::text(), &folder.join("complex.ll"), &member)?;
+        members.push(member);
     }
     if archive.is_file() {
         fs::remove_file(&archive)?;

@@ -13,7 +13,7 @@ use crate::build::{self, Builder, Built, Devices, NVIDIA_FLAGS};
 use crate::corpus::Program;
 use crate::execute::{Offload, OffloadLibrary, Outcome};
 use crate::header::Reference;
-use crate::toolchain::{Language, Toolchain, offload_library};
+use crate::toolchain::{Toolchain, offload_library};
 use crate::verdict::{self, Side};
 
 /// As many as the CPU back end has, so that programs that number devices print the same.
@@ -79,12 +79,6 @@ impl Target {
             Ok("gfx906") => Ok(Self::GFX906),
             Ok(other) => Err(format!("GANGWAY_CONFORMANCE_GPU={other}: expected sm_80, gfx90a or gfx906")),
         }
-    }
-
-    /// Whether its device runtime takes code of a language.
-    #[must_use]
-    pub fn takes(&self, language: Language) -> bool {
-        self.processor.is_none() || language != Language::Fortran
     }
 }
 

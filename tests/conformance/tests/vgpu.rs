@@ -47,7 +47,7 @@ fn trials(arguments: &Arguments) -> Result<Vec<Trial>, String> {
     let mut names = Vec::new();
     let mut trials = Vec::new();
     let programs = corpus::programs(&corpus::programs_directory())?;
-    for program in programs.into_iter().filter(|program| target.takes(program.language)) {
+    for program in programs {
         let program = Arc::new(program);
         for level in program.header.levels.clone() {
             let (suite, program) = (Arc::clone(&suite), Arc::clone(&program));

@@ -7,8 +7,10 @@
 
 use std::fmt::Write;
 
-/// The file's place below `lib/gangway`.
-pub const PLACE: &str = "nvptx64-nvidia-cuda/fortran.bc";
+use super::ir;
+
+/// The file's name, in the folder of the kind of GPU.
+pub const FILE: &str = "fortran.bc";
 
 /// Functions of one complex number.
 pub const COMPLEX: [&str; 15] = [
@@ -18,13 +20,10 @@ pub const COMPLEX: [&str; 15] = [
 
 pub const REAL: [&str; 2] = ["abs", "arg"];
 
-pub fn text() -> String {
+pub fn text(kind: ir::Kind) -> String {
     // Without a name of its own the module has that of its file, and so a folder of this machine.
-    let mut text = String::from(
-        "source_filename = \"fortran\"\n\
-         target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
-         target triple = \"nvptx64-nvidia-cuda\"\n",
-    );
+    let mut text = String::from("source_filename = \"fortran\"\n");
+    text.push_str(kind.target());
     for (float, c_suffix, letter) in [("double", "", 'z'), ("float", "f", 'c')] {
         let pair = format!("{{ {float}, {float} }}");
         for name in COMPLEX {
@@ -87,7 +86,7 @@ fn wrap(text: &mut String, float: &str, result: &str, name: &str, own: &str, arg
 mod tests {
     #[test]
     fn pairs_are_taken_apart() {
-        let text = super::text();
+        let text = super::text(super::ir::Kind::Nvptx);
         let expected = "
 declare { float, float } @__gangway_cpowi(float, float, i32)
 

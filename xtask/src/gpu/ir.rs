@@ -17,6 +17,22 @@ impl Kind {
             Self::Amdgcn => "addrspace(1) ",
         }
     }
+
+    /// The lines of a module that say what it is for.
+    pub const fn target(self) -> &'static str {
+        match self {
+            Self::Nvptx => {
+                "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
+                 target triple = \"nvptx64-nvidia-cuda\"\n"
+            }
+            Self::Amdgcn => {
+                "target datalayout = \"e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-\
+                 p7:160:256:256:32-p8:128:128:128:48-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-\
+                 v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9\"\n\
+                 target triple = \"amdgcn-amd-amdhsa\"\n"
+            }
+        }
+    }
 }
 
 /// The section that marks a static of the crate as shared memory of a block.

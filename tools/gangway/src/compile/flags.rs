@@ -82,7 +82,9 @@ impl Flags {
             self.compile.push(format!("--offload-arch={}", target.gpus.join(",")).into());
         }
         if target.amd() {
-            self.compile.push(format!("-Xopenmp-target={AMD_TRIPLE}").into());
+            if self.language != Language::Fortran {
+                self.compile.push(format!("-Xopenmp-target={AMD_TRIPLE}").into());
+            }
             self.compile.push(format!("--offload-arch={}", target.amd_gpus.join(",")).into());
         }
     }
@@ -110,8 +112,13 @@ impl Flags {
 
     /// Without ROCm's libraries and headers, for which clang would look: what they have is in the archive. And
     /// with calls of functions of `math.h`: LLVM has no instructions for what clang would make of them. Of clang's
-    /// own headers, which go with ROCm's, that of the streams is wanted.
+    /// own headers, which go with ROCm's, that of the streams is wanted. flang has the first option alone, and no
+    /// headers; its stand-in sees to the functions.
     fn amd(&mut self, toolkit: &Toolkit) {
+        if self.language == Language::Fortran {
+            self.compile.push("-nogpulib".into());
+            return;
+        }
         let headers = joined("-isystem", toolkit.device_runtime_of(AMD_TRIPLE).join("include"));
         let options = ["-nogpulib", "-nogpuinc", "-fmath-errno"].map(OsString::from);
         for option in options.into_iter().chain([headers]) {

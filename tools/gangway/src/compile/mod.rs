@@ -32,6 +32,7 @@ use crate::faults::{Fault, RELEASE};
 pub use compiler::{Compiler, KNOWN};
 use flags::Flags;
 use request::{Part, Request};
+pub use target::GpuKind;
 use target::{AMD_TRIPLE, GPU_TRIPLE, Target};
 use toolkit::Toolkit;
 pub use toolkit::linked_by_flang;
@@ -125,9 +126,11 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
         let text = "flang makes no code of OpenACC; compile OpenACC in Fortran with gfortran, whose programs Gangway runs";
         return Err(Failure::new(FAILURE, text));
     }
-    if language == Language::Fortran && !request.amd_gpus.is_empty() {
-        let text = "Gangway has no device runtime for Fortran on AMD's GPUs; use C or C++, a GPU of NVIDIA's, or \
-                    CPU devices";
+    if language == Language::Fortran
+        && Target::of(&request).is_some_and(|target| target.gpu() && target.amd())
+    {
+        let text = "flang compiles for the GPUs of one maker at a time: it gives each --offload-arch to all of them; \
+                    compile twice";
         return Err(Failure::new(FAILURE, text));
     }
     if request.emit_translated && request.openacc {
@@ -154,15 +157,17 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
                     flags::describe_lines_only(&mut request.rest, GPU_TRIPLE);
                 }
             }
-            if target.amd() && request.describes_optimised_variables() {
+            if language != Language::Fortran && target.amd() && request.describes_optimised_variables() {
                 flags::describe_lines_only(&mut request.rest, AMD_TRIPLE);
             }
-            if language == Language::Fortran && target.gpu() {
+            if language == Language::Fortran && target.gpu_triples().next().is_some() {
                 // flang has no option for these; it looks for ptxas in PATH, and for its own
                 // tools in COMPILER_PATH.
                 let before =
                     |name, first: PathBuf| prepended(first.as_os_str(), env::var_os(name).as_deref());
-                command.env("PATH", before("PATH", toolkit.cuda_tools(&target)));
+                if target.gpu() {
+                    command.env("PATH", before("PATH", toolkit.cuda_tools(&target)));
+                }
                 if request.debug {
                     eprintln!(
                         "gangway: note: -g is for the host's code only: LLVM refuses the debug information \
@@ -212,7 +217,7 @@ fn help(language: Language) -> Outcome {
 fn print(language: Language, request: &Request, part: Part) -> Outcome {
     // Whoever asks for the flags wants to offload.
     let target = Target::asked(request);
-    if language == Language::Fortran && target.gpu() {
+    if language == Language::Fortran && target.gpu_triples().next().is_some() {
         return Err(Failure::new(
             FAILURE,
             "flang has no flags for what GPU code needs; let the build system call \

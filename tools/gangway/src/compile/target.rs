@@ -8,6 +8,36 @@ pub const CPU_TRIPLE: &str = "x86_64-pc-linux-gnu";
 pub const GPU_TRIPLE: &str = "nvptx64-nvidia-cuda";
 pub const AMD_TRIPLE: &str = "amdgcn-amd-amdhsa";
 
+/// Whose GPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GpuKind {
+    Nvidia,
+    Amd,
+}
+
+impl GpuKind {
+    pub fn of_triple(triple: &str) -> Option<Self> {
+        match triple.split('-').next() {
+            Some("nvptx64" | "nvptx") => Some(Self::Nvidia),
+            Some("amdgcn") => Some(Self::Amd),
+            _ => None,
+        }
+    }
+
+    /// By the name that the compilers give a processor.
+    pub fn of_processor(name: &str) -> Option<Self> {
+        let kinds = [("sm_", Self::Nvidia), ("gfx", Self::Amd)];
+        kinds.into_iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, kind)| kind)
+    }
+
+    pub const fn triple(self) -> &'static str {
+        match self {
+            Self::Nvidia => GPU_TRIPLE,
+            Self::Amd => AMD_TRIPLE,
+        }
+    }
+}
+
 /// What code is made for.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Target {
@@ -53,12 +83,16 @@ impl Target {
 
     /// There is code for a GPU of NVIDIA's.
     pub fn gpu(&self) -> bool {
-        !self.gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("nvptx"))
+        !self.gpus.is_empty() || self.has_chosen(GpuKind::Nvidia)
     }
 
     /// There is code for a GPU of AMD's.
     pub fn amd(&self) -> bool {
-        !self.amd_gpus.is_empty() || self.chosen.iter().any(|triple| triple.starts_with("amdgcn"))
+        !self.amd_gpus.is_empty() || self.has_chosen(GpuKind::Amd)
+    }
+
+    fn has_chosen(&self, kind: GpuKind) -> bool {
+        self.chosen.iter().any(|triple| GpuKind::of_triple(triple) == Some(kind))
     }
 
     /// The triples of the GPUs that there is code for.

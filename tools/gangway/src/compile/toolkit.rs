@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::Language;
-use super::target::{AMD_TRIPLE, GPU_TRIPLE, Target};
+use super::target::{AMD_TRIPLE, GPU_TRIPLE, GpuKind, Target};
 use crate::exit::{FAILURE, Failure};
 use crate::library;
 
@@ -29,11 +29,12 @@ pub fn check_native(folder: &Path, target: &Target) -> Result<(), Failure> {
     Err(Failure::new(FAILURE, text))
 }
 
-/// What flang is to link into GPU code: what stands in for NVIDIA's libdevice, which flang does not look
-/// for, and the functions of complex numbers.
-pub fn linked_by_flang() -> Result<[PathBuf; 2], Failure> {
+/// What flang is to link into GPU code: the functions of complex numbers, and what stands in for NVIDIA's
+/// libdevice, which flang does not look for.
+pub fn linked_by_flang(gpu: GpuKind) -> Result<Vec<PathBuf>, Failure> {
     let toolkit = Toolkit { directory: library::directory()? };
-    Ok([toolkit.libdevice(), toolkit.complex_functions()])
+    let libdevice = (gpu == GpuKind::Nvidia).then(|| toolkit.libdevice());
+    Ok(libdevice.into_iter().chain([toolkit.complex_functions(gpu)]).collect())
 }
 
 /// Gangway's part of a compilation.
@@ -53,12 +54,15 @@ impl Toolkit {
                 needed.push(toolkit.libdevice());
             }
             needed.push(match language {
-                Language::Fortran => toolkit.complex_functions(),
+                Language::Fortran => toolkit.complex_functions(GpuKind::Nvidia),
                 Language::C | Language::Cxx => toolkit.compile_step(),
             });
             if links {
                 needed.push(toolkit.device_runtime().join(format!("lib{LIBOMPDEVICE}.a")));
             }
+        }
+        if target.amd() && language == Language::Fortran {
+            needed.push(toolkit.complex_functions(GpuKind::Amd));
         }
         if links && target.amd() {
             needed.push(toolkit.device_runtime_of(AMD_TRIPLE).join(format!("lib{LIBOMPDEVICE}.a")));
@@ -140,8 +144,8 @@ impl Toolkit {
     }
 
     /// What Fortran's GPU code calls for complex numbers.
-    fn complex_functions(&self) -> PathBuf {
-        self.device_runtime().join("fortran.bc")
+    fn complex_functions(&self, gpu: GpuKind) -> PathBuf {
+        self.device_runtime_of(gpu.triple()).join("fortran.bc")
     }
 
     /// The plugin by which clang has Gangway mend GPU code.

@@ -4,7 +4,7 @@
 //! where it starts and how long it is. So a name is changed in its place, to one of the same length.
 
 /// The lock of a `critical` has dots in its name, which PTX does not allow. Clang has other letters
-/// there, so regions of one name in C and Fortran share a lock.
+/// there for all GPUs, so regions of one name in C and Fortran share a lock.
 const LOCK: (&[u8], &[u8]) = (b".gomp_critical_user_", b".var");
 
 /// The function of an `ordered` region.
@@ -25,7 +25,7 @@ const TASK: (&[u8], &[u8]) = (b"__kmpc_omp_task_alloc", b"__gangway_flang_task_"
 const ROUNDING: [&[u8]; 4] =
     [b"llvm.lround.i32.f32", b"llvm.lround.i32.f64", b"llvm.lround.i64.f32", b"llvm.lround.i64.f64"];
 const OWN_PREFIX: &[u8] = b"__gw_";
-const TRIPLE: &[u8] = b"nvptx64-nvidia-cuda";
+const TRIPLES: [&[u8]; 2] = [b"nvptx64-nvidia-cuda", b"amdgcn-amd-amdhsa"];
 
 /// Mends the names of one module. The answer is whether there was something to mend.
 pub fn mend_names(module: &mut [u8]) -> bool {
@@ -55,7 +55,8 @@ fn mend_rounding(module: &mut [u8]) -> bool {
 /// Changes the version of LLVM that made the list of symbols. Among the names it stands before the triple.
 /// False: there is none.
 fn outdate_symbols(module: &mut [u8]) -> bool {
-    let last = module.windows(TRIPLE.len()).rposition(|window| window == TRIPLE);
+    let last_of = |triple: &[u8]| module.windows(triple.len()).rposition(|window| window == triple);
+    let last = TRIPLES.into_iter().filter_map(last_of).max();
     let version = last.and_then(|at| module[..at].last_mut());
     let Some(digit) = version.filter(|letter| letter.is_ascii_digit()) else { return false };
     *digit = b'?';

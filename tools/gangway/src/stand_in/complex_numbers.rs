@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use super::{array_reductions, llvm_text};
+use crate::compile::GpuKind;
 use crate::exit::Failure;
 
 /// The file of flang's in which the step's messages come from.
@@ -217,11 +218,12 @@ fn with_processor(line: &str, processor: &str) -> String {
             at += word.len();
         }
     }
-    format!(
-        "{} \"target-cpu\"=\"{processor}\" \"target-features\"=\"+{processor}\"{}",
-        &line[..at],
-        &line[at..]
-    )
+    // NVIDIA's processors are features, too.
+    let features = match GpuKind::of_processor(processor) {
+        Some(GpuKind::Nvidia) => format!(" \"target-features\"=\"+{processor}\""),
+        _ => String::new(),
+    };
+    format!("{} \"target-cpu\"=\"{processor}\"{features}{}", &line[..at], &line[at..])
 }
 
 #[cfg(test)]
@@ -283,5 +285,7 @@ define void @f(ptr %0) {
 ";
         let expected = code.replace("%0) {", "%0) \"target-cpu\"=\"sm_80\" \"target-features\"=\"+sm_80\" {");
         assert_eq!(with_text_apart(code, "sm_80"), expected);
+        let expected = code.replace("%0) {", "%0) \"target-cpu\"=\"gfx90a\" {");
+        assert_eq!(with_text_apart(code, "gfx90a"), expected);
     }
 }

@@ -1,11 +1,12 @@
 //! `flang`: the step of flang-22 that compiles, called by flang-22 itself.
 //!
-//! `gangway fc` makes flang-22 look for it here. The step for a GPU is told to leave LLVM
-//! bitcode instead of PTX, as clang's does with `-foffload-lto`, and without debug information:
-//! flang-22 makes some that LLVM refuses, of outlined regions. It is told to
+//! `gangway fc` makes flang-22 look for it here. The step for a GPU leaves LLVM bitcode, as it does for AMD's
+//! anyway: for NVIDIA's it is told to, instead of PTX, as clang's is with `-foffload-lto`. It leaves it without
+//! debug information: flang-22 makes some that LLVM refuses, of outlined regions. It is told to
 //! call mathematical functions, which the device runtime has: LLVM cannot turn its own
-//! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links what stands in for
-//! NVIDIA's libdevice, as clang does, and functions that take those pairs. Names in the bitcode are put right
+//! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links functions
+//! that take complex numbers as flang hands them over, and what stands in for NVIDIA's libdevice, as clang does.
+//! Names in the bitcode are put right
 //! ([`bitcode`]), and so are reductions of arrays ([`array_reductions`]). What flang-22 does not compile
 //! as functions take complex numbers is compiled otherwise ([`complex_numbers`]). The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
@@ -18,11 +19,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::{array_reductions, bitcode, complex_numbers, ptxas};
-use crate::compile::{FLANG_TOOLS, linked_by_flang};
+use crate::compile::{FLANG_TOOLS, GpuKind, linked_by_flang};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
-    let (arguments, bitcode) = changed(arguments, &linked_by_flang()?);
+    let linked = gpu(arguments).map_or(Ok(Vec::new()), linked_by_flang)?;
+    let (arguments, bitcode) = changed(arguments, &linked);
     let Some(output) = bitcode else { return execute("flang", arguments) };
     let tool = real("flang")?;
     let compiled = Command::new(&tool).args(&arguments).stderr(Stdio::piped()).output().map_err(|error| {
@@ -65,17 +67,29 @@ fn real(name: &str) -> Result<PathBuf, Failure> {
     Ok(tools.join(name))
 }
 
+/// Which GPUs a step compiles for.
+fn gpu(arguments: &[OsString]) -> Option<GpuKind> {
+    let triple = arguments.iter().position(|argument| argument == "-triple").map(|at| at + 1);
+    GpuKind::of_triple(arguments.get(triple?)?.to_str()?)
+}
+
 /// The arguments of the real compiler, and the file where it leaves bitcode of a GPU.
 fn changed(arguments: &[OsString], linked: &[PathBuf]) -> (Vec<OsString>, Option<PathBuf>) {
     let after = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| at + 1);
-    let triple = after("-triple").and_then(|at| arguments.get(at)).and_then(|triple| triple.to_str());
     let output = after("-o").and_then(|at| arguments.get(at)).map(PathBuf::from);
     let mut bitcode = None;
+    let gpu = gpu(arguments);
     let mut arguments = arguments.to_vec();
-    if triple.is_some_and(|triple| triple.starts_with("nvptx")) {
-        if let Some(emit) = arguments.iter_mut().find(|argument| *argument == "-S") {
-            *emit = "-emit-llvm-bc".into();
-            arguments.push("-flto=full".into());
+    if let Some(gpu) = gpu {
+        let left = match gpu {
+            GpuKind::Nvidia => "-S",
+            GpuKind::Amd => "-emit-llvm-bc",
+        };
+        if let Some(emit) = arguments.iter_mut().find(|argument| *argument == left) {
+            if gpu == GpuKind::Nvidia {
+                *emit = "-emit-llvm-bc".into();
+                arguments.push("-flto=full".into());
+            }
             bitcode = output;
             arguments.retain(|argument| !argument.as_encoded_bytes().starts_with(b"-debug-info-kind="));
             optimised(&mut arguments);
@@ -87,7 +101,7 @@ fn changed(arguments: &[OsString], linked: &[PathBuf]) -> (Vec<OsString>, Option
             }
         }
     } else if let Some(processor) = after("-target-cpu").and_then(|at| arguments.get_mut(at))
-        && processor.to_str().is_some_and(|name| name.starts_with("sm_"))
+        && processor.to_str().and_then(GpuKind::of_processor).is_some()
     {
         *processor = "x86-64".into();
     }
@@ -143,7 +157,24 @@ mod tests {
     }
 
     #[test]
+    fn code_for_amd_is_bitcode_already() {
+        assert_eq!(
+            changed(
+                "-fc1 -triple amdgcn-amd-amdhsa -emit-llvm-bc -debug-info-kind=standalone -O0 -o a.o a.f90"
+            ),
+            "-fc1 -triple amdgcn-amd-amdhsa -emit-llvm-bc -O1 -o a.o a.f90 -mmlir -math-runtime=precise \
+             -mlink-builtin-bitcode libdevice -mlink-builtin-bitcode complex"
+        );
+        let other = "-fc1 -triple amdgcn-amd-amdhsa -fsyntax-only a.f90";
+        assert_eq!(changed(other), other);
+    }
+
+    #[test]
     fn cpu_code_is_for_a_cpu() {
+        assert_eq!(
+            changed("-fc1 -triple x86_64-pc-linux-gnu -emit-obj -target-cpu gfx90a a.f90"),
+            "-fc1 -triple x86_64-pc-linux-gnu -emit-obj -target-cpu x86-64 a.f90"
+        );
         assert_eq!(
             changed("-fc1 -triple x86_64-pc-linux-gnu -emit-obj -target-cpu sm_80 a.f90"),
             "-fc1 -triple x86_64-pc-linux-gnu -emit-obj -target-cpu x86-64 a.f90"

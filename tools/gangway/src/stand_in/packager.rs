@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 
 use super::flang::execute;
+use crate::compile::GpuKind;
 use crate::exit::Outcome;
 
 pub fn pack(arguments: &[OsString]) -> Outcome {
@@ -33,7 +34,7 @@ fn cpu_image(argument: &str) -> Option<(String, String)> {
     let fields = argument.strip_prefix("--image=")?;
     let field = |name: &str| fields.split(',').find_map(|field| field.strip_prefix(name));
     let (triple, architecture) = (field("triple=")?, field("arch=")?);
-    if triple.starts_with("nvptx") || !architecture.starts_with("sm_") {
+    if GpuKind::of_triple(triple).is_some() || GpuKind::of_processor(architecture).is_none() {
         return None;
     }
     let fields =
