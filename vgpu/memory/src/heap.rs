@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use crate::blocks::{Block, Blocks};
 use crate::error::Error;
-use crate::poison;
 use crate::records::AllocationKind;
 use crate::reserve::PAGE;
-use crate::shadow;
 use crate::space::{Request, Space};
+use crate::{filled, poison, shadow};
 
 /// Memory that kernels allocate from. Dropping it frees all of it.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ impl DeviceHeap {
         let address = self.blocks.take(size)?;
         if self.space.poisons() {
             // SAFETY: the block is inside the heap's memory, and nothing knows of it yet.
-            unsafe { poison::fill(address, size) };
+            unsafe { filled::fill(address, size, poison::PATTERN) };
         }
         shadow::undefine(address, size);
         Some(address)

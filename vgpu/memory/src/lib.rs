@@ -38,6 +38,7 @@
 //! | `fault` | wrong accesses |
 //! | `distance` | how far an address is from memory, in words |
 //! | `reserve` | the calls to the operating system |
+//! | `filled` | memory that is full of one word |
 //! | `poison` | what new memory holds in check mode |
 //! | [`shadow`] | which bytes have been written |
 //! | `records` | what is known about each allocation |
@@ -60,6 +61,7 @@ mod describe;
 mod distance;
 mod error;
 mod fault;
+mod filled;
 mod heap;
 mod hold;
 mod host;

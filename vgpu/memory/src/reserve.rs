@@ -113,6 +113,19 @@ pub(crate) fn clear(start: u64, length: u64) -> Result<(), Errno> {
     unsafe { madvise(pointer(start), length as usize, Advice::LinuxDontNeed) }
 }
 
+/// Puts new pages of small size in the place of whatever pages there are: they are accessible and read as zero.
+pub(crate) fn renew(start: u64, length: u64) -> Result<(), Errno> {
+    let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED;
+    let (at, length) = (pointer(start), length as usize);
+    // SAFETY: as for `close`.
+    unsafe {
+        mmap_anonymous(at, length, ProtFlags::READ | ProtFlags::WRITE, flags)?;
+        // As what is around it, so that it becomes one with that again.
+        let _ = madvise(at, length, Advice::LinuxNoHugepage);
+    }
+    Ok(())
+}
+
 /// How many mappings a process may have.
 pub(crate) fn mappings() -> usize {
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count");

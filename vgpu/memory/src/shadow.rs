@@ -15,8 +15,8 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MprotectFlags, madvise, mprotect};
 
 use crate::range::{is_device_address, range};
-use crate::reserve::{PAGE, pointer};
-use crate::{BASE, SIZE, WINDOWS};
+use crate::reserve::{self, PAGE, pointer};
+use crate::{BASE, SIZE, WINDOWS, filled};
 
 /// The shadow of a byte is so far below it.
 pub const SHADOW: u64 = SIZE;
@@ -31,6 +31,9 @@ pub const NOTHING: u64 = WINDOWS + (22 << 30) - SHADOW;
 pub const NOWHERE: u64 = WINDOWS + (28 << 30) - SHADOW;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Some pages of shadows are [full](filled) when they are new.
+static FILLED: AtomicBool = AtomicBool::new(false);
 
 /// Memory that the host writes without telling anybody.
 static HOSTS: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
@@ -69,7 +72,9 @@ pub fn undefine(address: u64, size: u64) {
     if covers(address, size) {
         // SAFETY: shadows are mapped as long as the process lives; those who use them at the same time race as the
         // program does.
-        unsafe { pointer::<u8>(address - SHADOW).write_bytes(0xff, size as usize) };
+        if unsafe { filled::fill_later(address - SHADOW, size, u64::MAX) } {
+            FILLED.store(true, Ordering::Relaxed);
+        }
         clear(address / GRAIN * GRAIN - ORIGIN, size.next_multiple_of(GRAIN));
     }
 }
@@ -95,8 +100,12 @@ fn clear(start: u64, size: u64) {
     let (first, last) = (start.next_multiple_of(PAGE), end / PAGE * PAGE);
     zero(start, first);
     zero(last, end);
-    // SAFETY: as above; pages that are gone read as zero.
-    if unsafe { madvise(pointer(first), (last - first) as usize, Advice::LinuxDontNeed) }.is_err() {
+    let gone = if FILLED.load(Ordering::Relaxed) {
+        reserve::renew(first, last - first)
+    } else {
+        reserve::clear(first, last - first)
+    };
+    if gone.is_err() {
         zero(first, last);
     }
 }

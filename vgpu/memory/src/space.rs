@@ -10,11 +10,10 @@ use crate::blocks::Blocks;
 use crate::classes::{Classes, Slot};
 use crate::error::Error;
 use crate::host::HostRanges;
-use crate::poison;
 use crate::range::{choose_amds, is_device_address, range};
 use crate::records::{Allocation, AllocationKind, EXTENT, Records, Retired, State, extents};
 use crate::reserve::{self, HUGE, PAGE};
-use crate::{NULL_ZONE, shadow};
+use crate::{NULL_ZONE, filled, poison, shadow};
 
 /// Devices are numbered from 0 to one less.
 pub const MAX_DEVICES: usize = 64;
@@ -163,8 +162,14 @@ impl Space {
             AllocationKind::Device | AllocationKind::Managed | AllocationKind::Pinned | AllocationKind::Heap
         );
         if poisoned && self.poison.load(Ordering::Relaxed) {
-            // SAFETY: the pages were just opened, and nothing knows of them.
-            unsafe { poison::fill(address, request.size) };
+            // A dense slot keeps its pages, and they have to be zero for the next one.
+            let fill = |address, size, word| match slot.dense {
+                // SAFETY: the pages were just opened, and nothing knows of them.
+                true => unsafe { filled::fill(address, size, word) },
+                // SAFETY: as above; closing the slot maps others.
+                false => _ = unsafe { filled::fill_later(address, size, word) },
+            };
+            fill(address, request.size, poison::PATTERN);
         }
         if shadow::is_enabled() {
             Self::shade(address, request);

@@ -36,6 +36,7 @@ fn new_memory_is_no_number_to_its_last_byte() {
             heap.free(block).expect("it is allocated");
         }
     }
+    large_memory_comes_with_its_use();
     let [low, high] = [WORD & 0xffff, WORD >> 16];
     assert!(
         f32::from_bits(WORD).is_nan() && f64::from_bits(u64::from(WORD) << 32 | u64::from(WORD)).is_nan()
@@ -47,4 +48,28 @@ fn new_memory_is_no_number_to_its_last_byte() {
         assert_eq!(read(address, 64), [0; 64], "{kind}");
         space().free(address).expect("it is allocated");
     }
+}
+
+/// What nobody touches takes no memory, and what comes to be there next is zero.
+fn large_memory_comes_with_its_use() {
+    let size = (80 << 20) + 5;
+    let before = resident();
+    let address = space().allocate(&Request::new(0, size, AllocationKind::Device)).expect("memory");
+    assert!(resident() < before + (16 << 20), "{} of {before}", resident());
+    let words = read(address, size as usize);
+    let expected = WORD.to_le_bytes().into_iter().cycle();
+    assert!(words.iter().copied().eq(expected.take(size as usize)));
+    use_all(address, size, 1);
+    assert_eq!(read(address, size as usize), vec![1; size as usize], "it can be written");
+    space().free(address).expect("it is allocated");
+    let after = space().allocate(&Request::new(0, size, AllocationKind::Module)).expect("memory");
+    assert!(read(after, size as usize).iter().all(|&byte| byte == 0));
+    space().free(after).expect("it is allocated");
+}
+
+/// Bytes of the process that are in memory.
+fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux has it");
+    let pages = pages.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    4096 * pages.expect("the second number is that of resident pages")
 }

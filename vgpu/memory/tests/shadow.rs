@@ -33,6 +33,20 @@ fn shadows_follow_memory() {
     for address in [before, one, other, pinned] {
         space.free(address).expect("allocated");
     }
+    // Of large memory the shadow comes with its use.
+    let size = (80 << 20) + 5;
+    let large = take(size);
+    assert_eq!(first_undefined(large, size), Some((0, size)));
+    define(large + 100_000, 40 << 20);
+    assert_eq!(first_undefined(large, size), Some((0, 100_000)));
+    assert_eq!(
+        first_undefined(large + 100_000, size - 100_000),
+        Some((40 << 20, size - 100_000 - (40 << 20)))
+    );
+    undefine(large + 100_000, 40 << 20);
+    define(large, size);
+    assert_eq!(first_undefined(large, size), None);
+    space.free(large).expect("allocated");
     let again = space.allocate(&Request::new(0, 1000, AllocationKind::Module)).expect("memory");
     assert_eq!(first_undefined(again, 1000), None, "variables have their initial values");
     space.free(again).expect("allocated");
