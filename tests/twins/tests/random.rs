@@ -59,11 +59,15 @@ fn checked(checks: &str, folder: &Folder) -> Ran {
 }
 
 fn right(seed: u64) -> Result<(), Failed> {
+    // clang 22's vectorizer makes wrong code for the host of loops with an array of their own, with `schedule(dynamic)` and
+    // others (program 34).
+    let scalar = Folder::new();
+    compiled(seed, &["-fno-vectorize"], &scalar);
+    let mut host = gangway();
+    host.args(["run", "--device", "none", "--"]).arg(scalar.path("program"));
+    let host = host.run().succeeded();
     let folder = Folder::new();
     let text = compiled(seed, &[], &folder);
-    let mut host = gangway();
-    host.args(["run", "--device", "none", "--"]).arg(folder.path("program"));
-    let host = host.run().succeeded();
     let ran = checked("all", &folder);
     match ran.code() {
         Some(0) if ran.stdout == host.stdout => Ok(()),

@@ -1,4 +1,4 @@
-//! Where races are looked for: accesses that all lanes of a warp make at one place, as a warp remembers them.
+//! Where accesses are watched: those that all lanes of a warp make at one place, as a warp remembers them.
 //!
 //! An instruction in a loop goes through memory word by word. Compiled code marks the words of a line of 128 bytes, and tells
 //! of all of them when the next line begins, or when the warp comes to something that orders accesses. Until then
@@ -28,6 +28,8 @@ pub(crate) struct Line {
     pub site: Cell<u16>,
     pub shared: Cell<bool>,
     pub writes: Cell<bool>,
+    /// The number that who notes accesses has for the instruction; 0 where nobody does.
+    pub noted: Cell<u32>,
     /// What it has written.
     pub values: Cell<[u32; BYTES as usize / 4]>,
 }

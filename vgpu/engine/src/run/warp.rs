@@ -125,10 +125,10 @@ impl WarpHost {
         self.job().grid.exit(new.count_ones());
     }
 
-    /// Tells who looks for races of what the warp has accessed: what orders that is to come.
+    /// Tells who watches accesses of what the warp remembers: what orders that is to come.
     pub fn tell_of_lines(&self, warp: &Warp) {
         if !warp.lines.is_empty() {
-            self.barriers().tell(|watch| watch.tell_of_lines(warp, self.index.get()));
+            self.barriers().tell(|watch| watch.tell_of_lines(self.job(), warp, self.index.get()));
         }
     }
 

@@ -97,6 +97,13 @@ impl Watch {
             return;
         }
         if let Some(accesses) = &job.accesses {
+            // What is read may have been written before, by this warp or by one that an atomic operation lets go on.
+            if noted.strong {
+                self.tell_of_lines(job, warp, index);
+            } else if !warp.lines.is_empty() {
+                let range = range_of(noted.lanes, noted.places, noted.size);
+                self.tell_before(job, warp, index, &range, noted.writes);
+            }
             self.note_bytes(job, warp, accesses, noted);
         }
         if let Some(races) = &job.races {
@@ -108,11 +115,12 @@ impl Watch {
     /// whether it does.
     pub fn begin_line(&mut self, job: &Job, warp: &Warp, index: usize, begun: Began) -> bool {
         let Began { lanes, place, number, instruction, writes } = begun;
-        self.tell_one_line(warp, index, number);
+        warp.lines.tell_one(number, |line| tell_of_line(self.looking(), job, warp, index, line));
         let line = place & !(BYTES - 1);
         let range = line..line + BYTES;
-        // Reads of what kernels are known to have read say nothing more to who notes accesses.
-        let is_noted = |accesses: &Accesses| !writes && accesses.are_known(&range);
+        // Reads of what kernels are known to have read say nothing more to who notes accesses. Others are noted by the word
+        // when they are made: what is behind them may write.
+        let is_noted = |accesses: &Accesses| writes || accesses.are_known(&range);
         if lanes == 0 || !job.accesses.as_deref().is_none_or(is_noted) {
             return false;
         }
@@ -133,34 +141,33 @@ impl Watch {
         if runtimes || of_runtimes.are_in(&within(warp, shared, &range)) {
             return false;
         }
-        if self.looks {
-            warp.lines.tell_before(&range, writes, |line| tell_of_line(&mut self.block, warp, index, line));
-        }
+        self.tell_before(job, warp, index, &range, writes);
+        let noted = job.accesses.as_deref().filter(|_| writes && !shared);
+        let noted = noted.map_or(0, |accesses| self.noted(job, warp, accesses));
         let place = warp.lines.begin(number, writes);
         place.line.set(line);
         place.instruction.set(instruction);
         place.lanes.set(lanes);
         place.words.set(0);
         place.site.set(site);
+        place.noted.set(noted);
         place.shared.set(shared);
         true
     }
 
     /// Tells of what a warp remembers.
-    pub fn tell_of_lines(&mut self, warp: &Warp, index: usize) {
-        warp.lines.tell(|line| {
-            if self.looks {
-                tell_of_line(&mut self.block, warp, index, line);
-            }
-        });
+    pub fn tell_of_lines(&mut self, job: &Job, warp: &Warp, index: usize) {
+        warp.lines.tell(|line| tell_of_line(self.looking(), job, warp, index, line));
     }
 
-    fn tell_one_line(&mut self, warp: &Warp, index: usize, number: usize) {
-        warp.lines.tell_one(number, |line| {
-            if self.looks {
-                tell_of_line(&mut self.block, warp, index, line);
-            }
-        });
+    /// The block, where races are looked for.
+    fn looking(&mut self) -> Option<&mut Block> {
+        self.looks.then_some(&mut self.block)
+    }
+
+    /// Tells of what an access to a range comes behind.
+    fn tell_before(&mut self, job: &Job, warp: &Warp, index: usize, range: &Range<u64>, writes: bool) {
+        warp.lines.tell_before(range, writes, |line| tell_of_line(self.looking(), job, warp, index, line));
     }
 
     /// Looks for races of accesses.
@@ -180,8 +187,9 @@ impl Watch {
         if matches!(places, Places::Steps { .. }) && step != 0 {
             races.device().expect(range.start.wrapping_add(step), range.end - range.start);
         }
-        let tell = |line: &Line| tell_of_line(&mut self.block, warp, index, line);
-        warp.lines.tell_before(&range, noted.writes, tell);
+        warp.lines.tell_before(&range, noted.writes, |line| {
+            tell_of_line(Some(&mut self.block), job, warp, index, line);
+        });
         let moved: [u64; LANES];
         let (shared, places) = match memory_of(warp, noted.lanes, &range) {
             Memory::Device => (false, places),
@@ -241,7 +249,7 @@ impl Watch {
         }
         if strong && (acquire || release || !races.is_quiet()) {
             let order = Order { acquire, release };
-            warp.lines.tell(|line| tell_of_line(&mut self.block, warp, index, line));
+            warp.lines.tell(|line| tell_of_line(Some(&mut self.block), job, warp, index, line));
             for lane in lanes(all) {
                 let address = place_of(places, lane);
                 let access = Access {
@@ -278,8 +286,15 @@ fn site<'s>(sites: &'s mut FxHashMap<u64, Site>, job: &Job, races: &Launch, warp
     })
 }
 
-/// Looks for races of what a warp has remembered of a line.
-fn tell_of_line(block: &mut Block, warp: &Warp, index: usize, line: &Line) {
+/// Notes what a warp has written of a line, and looks for races of what it has accessed.
+fn tell_of_line(block: Option<&mut Block>, job: &Job, warp: &Warp, index: usize, line: &Line) {
+    if let Some(accesses) = job.accesses.as_deref().filter(|_| line.noted.get() != 0) {
+        for words in runs(line.words.get()) {
+            let [first, bytes] = [words.start, words.end - words.start].map(|words| u64::from(words) * 4);
+            accesses.note(line.line.get() + first, bytes, false, true, line.noted.get());
+        }
+    }
+    let Some(block) = block else { return };
     let (shared, address, words) = (line.shared.get(), line.line.get(), line.words.get());
     let write = line.writes.get();
     let values = write.then(|| line.values.get());
@@ -295,6 +310,16 @@ fn tell_of_line(block: &mut Block, warp: &Warp, index: usize, line: &Line) {
         values: values.as_ref().map(Values::Words),
         site: line.site.get(),
     });
+}
+
+/// The words of a line that are marked, put together.
+fn runs(mut words: u32) -> impl Iterator<Item = Range<u32>> {
+    std::iter::from_fn(move || {
+        let start = (words != 0).then(|| words.trailing_zeros())?;
+        let end = start + (words >> start).trailing_ones();
+        words &= u32::MAX.unbounded_shl(end);
+        Some(start..end)
+    })
 }
 
 /// Whether the host sees memory of the device.
@@ -373,5 +398,18 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
         function,
         instruction: found.instruction.unwrap_or_default(),
         source: found.source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marked_words_are_put_together() {
+        let all = |words: u32| runs(words).collect::<Vec<_>>();
+        assert_eq!(all(0), []);
+        assert_eq!(all(u32::MAX), [0..32]);
+        assert_eq!(all(0x8000_0036), [1..3, 4..6, 31..32]);
     }
 }
