@@ -96,3 +96,51 @@ fn variables_stand_for_types_in_settings() {
         assert!(text.contains(call), "{call} is not in {text}");
     }
 }
+
+/// What stands in the translation as it stands in the source, has its line: debuggers and findings name it.
+#[test]
+fn what_stays_as_it_is_keeps_its_line() {
+    let mut wrong = String::new();
+    let mut compared = 0;
+    for folder in ["tests/openacc", "../tests/openacc/programs"] {
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "c" || extension == "cpp"));
+        files.sort();
+        for file in files {
+            let text = translated(&file, |result| {
+                result.map_or_else(String::new, |result| {
+                    String::from_utf8_lossy(&result.file.text).into_owned()
+                })
+            });
+            let source = fs::read_to_string(&file).unwrap();
+            compared += lines_that_moved(&source, &text, &file, &mut wrong);
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Compares the lines that both have once, as the marks in the translation number them; how many there are.
+fn lines_that_moved(source: &str, text: &str, file: &Path, wrong: &mut String) -> usize {
+    let only = |all: &str, line: &str| all.lines().filter(|other| other.trim() == line).count() == 1;
+    let (mut number, mut here, mut compared) = (0, false, 0);
+    for line in text.lines() {
+        if let Some((marked, name)) = line.strip_prefix("# ").and_then(|rest| rest.split_once(' ')) {
+            number = marked.parse().unwrap_or(0);
+            here = name.trim_start_matches('"').starts_with(file.to_str().expect("names are text"));
+            continue;
+        }
+        let line = line.trim();
+        // A loop's head is written anew, with a brace that it had or not.
+        let stays = line.len() > 8 && !line.starts_with('#') && !line.starts_with("for (");
+        if here && stays && only(source, line) && only(text, line) {
+            let own = source.lines().position(|other| other.trim() == line).expect("it has it") + 1;
+            if own != number {
+                let _ = writeln!(wrong, "{}:{own} is told as line {number}: {line}", file.display());
+            }
+            compared += 1;
+        }
+        number += 1;
+    }
+    compared
+}

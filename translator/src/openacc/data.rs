@@ -254,7 +254,8 @@ impl Writer<'_> {
         }
         let mut text = String::new();
         if !statics.is_empty() {
-            text += &format!("\n#pragma omp declare target({})\n{pointers}", statics.join(", "));
+            let marker = self.source.marker(directive.range.end);
+            text += &format!("\n#pragma omp declare target({})\n{pointers}{marker}", statics.join(", "));
         }
         if !locals.is_empty() {
             let site = self.site(directive, names, ["0"; 4])?;

@@ -89,10 +89,9 @@ impl<'w> Writer<'w> {
                 name.text,
                 self.source.marker(directive.range.end)
             ),
-            None => format!(
-                "#pragma omp begin declare target{}",
-                self.source.marker(directive.range.end).trim_end()
-            ),
+            None => {
+                format!("#pragma omp begin declare target{}", self.source.marker(directive.range.end))
+            }
         }
     }
 
