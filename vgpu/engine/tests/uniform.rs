@@ -183,7 +183,7 @@ const FUNCTIONS: &str = "
 RARE:
   mov.u64 %rd1, odd;
   st.global.u32 [%rd1], %r1;
-  ld.global.u32 %r3, [%rd1];
+  not.b32 %r3, %r1;
 END:
   st.param.f64 [out], %d1;
   st.param.u32 [other], %r3;
@@ -191,7 +191,8 @@ END:
 }
 ";
 
-/// Functions that change nothing but seldom: the call is done by ordinary code then. The module says that it is GCC's,
+/// Functions that change nothing but seldom, and then a word that nobody reads, as others write it as well: the call is done
+/// by ordinary code then. The module says that it is GCC's,
 /// so that what functions give back is taken for the same in all lanes.
 #[test]
 fn functions_that_are_called() {

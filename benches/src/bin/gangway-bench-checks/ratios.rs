@@ -173,6 +173,6 @@ mod tests {
         let cells = row(right).cells();
         let times = ["1.00 ms", "2.00", "4.00", "15.00", "1.00", "25.00"];
         assert_eq!(cells[1..7], times);
-        assert_eq!(cells[7..], ["1 MiB", "2.00", "2.00", "5.00", "1.00", "5.00", "pass"]);
+        assert_eq!(cells[8..], ["1 MiB", "2.00", "2.00", "5.00", "1.00", "5.00", "pass"]);
     }
 }

@@ -177,8 +177,12 @@ pub(super) unsafe extern "C" fn store(warp: *mut Warp, mask: u64, access: u64) {
                 }
                 return;
             }
-            // A lock that all lanes open is opened once: another one may have it by the time of the second store.
-            let storing = storing(mask, |lane| warp.addresses[lane]);
+            // A lock that all lanes open is opened once: another one may have it by the time of the second store. Lanes
+            // that have the same address may have places of their own, in local memory.
+            let storing = storing(mask, |lane| {
+                let to = loose_place(warp, lane, access, warp.addresses[lane], true);
+                to.map_or(lane, |to| to as usize)
+            });
             for lane in lanes(storing) {
                 let to = match loose_place(warp, lane, access, warp.addresses[lane], true) {
                     Ok(to) => to,
