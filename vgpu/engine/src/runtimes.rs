@@ -40,9 +40,13 @@ pub(crate) fn is_of_atomics(function: &str) -> bool {
     ATOMICS.iter().any(|prefix| function.starts_with(prefix))
 }
 
-/// Whether a function may open a lock of libgomp's: for GPUs it does so by a plain store.
-pub(crate) fn may_open_lock(function: &str) -> bool {
-    LIBGOMPS.iter().chain(&["omp_unset_"]).any(|prefix| function.starts_with(prefix))
+/// How names of libgomp's functions begin that open a lock which the program has closed. What else libgomp stores is
+/// its own affair: it would put regions in an order that nothing in the program gives them.
+const OPENERS: [&str; 4] = ["GOMP_atomic_end", "GOMP_critical_end", "GOMP_critical_name_end", "omp_unset_"];
+
+/// Whether a function opens a lock of libgomp's: for GPUs it does so by a plain store.
+pub(crate) fn opens_lock(function: &str) -> bool {
+    OPENERS.iter().any(|prefix| function.starts_with(prefix))
 }
 
 /// How names of kernels begin that clang and flang make of constructs, and what is in those of GCC's.
@@ -79,7 +83,7 @@ mod tests {
         assert!(is_libgomps("f", Some("/x/libgomp/team.c")) && is_libgomps("gomp_barrier_wait", None));
         assert!(!is_libgomps("gomp_mine", Some("mine.c")));
         assert!(is_of_atomics("__atomic_fetch_add_1") && !is_of_atomics("atomic"));
-        assert!(["GOMP_atomic_end", "omp_unset_lock"].into_iter().all(may_open_lock));
-        assert!(!may_open_lock("main$_omp_fn$0"));
+        assert!(["GOMP_atomic_end", "omp_unset_lock"].into_iter().all(opens_lock));
+        assert!(!["main$_omp_fn$0", "GOMP_parallel", "gomp_team_start"].into_iter().any(opens_lock));
     }
 }

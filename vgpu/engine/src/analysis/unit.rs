@@ -20,7 +20,7 @@ use crate::analysis::shape::{Shape, Shapes, Trust};
 use crate::analysis::slots::Slots;
 use crate::analysis::uniform::{self, Uniform};
 use crate::lower::{self, Features, Operand};
-use crate::runtimes::may_open_lock;
+use crate::runtimes::opens_lock;
 
 /// Why no code is made of a function: the interpreter has to run it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl<'a> Unit<'a> {
             ([], false) => Trust::None,
         };
         // Such a store hands on what its thread has done: it is told of and made before the next one who looks.
-        if request.watch && warps && may_open_lock(&function.name) {
+        if request.watch && warps && opens_lock(&function.name) {
             for operation in &mut code.operations {
                 if let Kind::Store { access, .. } = &mut operation.kind {
                     access.strong = true;
