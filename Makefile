@@ -40,9 +40,10 @@ test: bootstrap-test ## Run every check and test, as CI does
 .PHONY: conformance-gpu
 conformance-gpu: bootstrap-test build ## Run all programs of the conformance suite on the virtual GPU
 	GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
+	GANGWAY_OPENACC_WAYS=all cargo test -p gangway-openacc-suite --test programs
 
 .PHONY: conformance-amd
-conformance-amd: bootstrap-test build ## Run all programs of C and C++ of the suite on the virtual AMD GPU; GPU=gfx906, ...
+conformance-amd: bootstrap-test build ## Run all programs of the suite on the virtual AMD GPU; GPU=gfx906, ...
 	GANGWAY_CONFORMANCE_GPU=$(or $(GPU),gfx90a) GANGWAY_CONFORMANCE_VGPU=all cargo test -p gangway-conformance --test vgpu
 
 .PHONY: conformance-libgomp
@@ -53,6 +54,7 @@ conformance-libgomp: bootstrap-test build ## Run libgomp's own tests on the virt
 .PHONY: conformance-checks
 conformance-checks: bootstrap-test build ## Run all right programs under `gangway run --check=all`, which has to be silent
 	GANGWAY_CONFORMANCE_CHECKED=all cargo test -p gangway-conformance --test checked
+	GANGWAY_TWINS_WAYS=all cargo test -p gangway-twins --test twins
 	GANGWAY_TWINS_PROGRAMS=all cargo test -p gangway-twins --test programs
 	cargo run -p gangway-libgomp-suite -- --check $(ARGS)
 	cargo run -p gangway-libgomp-suite -- --check --front-end clang $(ARGS)
