@@ -11,8 +11,10 @@ use crate::reserve::{PAGE, pointer};
 
 /// From so many bytes on. What is smaller is mostly used as a whole, and faster on huge pages.
 const LARGE: u64 = 64 << 20;
-/// The length of the file: each piece of so many bytes is a mapping, of which a process may have some 65,000.
+/// The least length of the file: each piece of so many bytes is a mapping.
 const PIECE: u64 = 4 << 20;
+/// As many pieces at most: a process may have some 65,000 mappings, and needs some for other things.
+const PIECES: u64 = 1024;
 
 /// Fills memory, with a word's first byte at the address.
 ///
@@ -28,38 +30,43 @@ pub(crate) unsafe fn fill(address: u64, size: u64, word: u64) {
     rest.copy_from_slice(&bytes[..rest.len()]);
 }
 
-/// As [`fill`], with new pages where that saves memory; whether there are any. Who gives them back maps others in their
-/// place: for the system these are never zero.
+/// Whether memory gets new pages from [`fill_later`]: it may, also where some of them cannot be had.
+pub(crate) const fn is_large(size: u64) -> bool {
+    size >= LARGE
+}
+
+/// As [`fill`], with new pages where [that](is_large) saves memory. Who gives them back maps others in their place: for the
+/// system these are never zero.
 ///
 /// # Safety
 /// As for [`fill`]. The address is one of the space's, at a multiple of the word's length.
-pub(crate) unsafe fn fill_later(address: u64, size: u64, word: u64) -> bool {
+pub(crate) unsafe fn fill_later(address: u64, size: u64, word: u64) {
     let (first, end) = (address.next_multiple_of(PAGE), (address + size) / PAGE * PAGE);
-    if size >= LARGE && replace(first, end, word).is_ok() {
+    if is_large(size) && replace(first, end, word).is_ok() {
         // SAFETY: the caller's promise; these are parts of the memory.
         unsafe {
             fill(address, first - address, word);
             fill(end, address + size - end, word);
         }
-        return true;
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { fill(address, size, word) };
     }
-    // SAFETY: the caller's promise.
-    unsafe { fill(address, size, word) };
-    false
 }
 
 /// Maps pages of the file. What fails may be done in part.
 fn replace(first: u64, end: u64, word: u64) -> Result<(), Errno> {
     // A file for each: one that stays open is closed by programs that close all they do not know.
     let file = memfd_create("gangway-filled", MemfdFlags::CLOEXEC)?;
-    let contents = word.to_le_bytes().repeat(PIECE as usize / 8);
+    let piece = PIECE.max((end - first).div_ceil(PIECES).next_multiple_of(PAGE));
+    let contents = word.to_le_bytes().repeat(piece as usize / 8);
     let mut written = 0;
     while written < contents.len() {
         written += rustix::io::pwrite(&file, &contents[written..], written as u64)?;
     }
     let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-    for start in (first..end).step_by(PIECE as usize) {
-        let length = PIECE.min(end - start) as usize;
+    for start in (first..end).step_by(piece as usize) {
+        let length = piece.min(end - start) as usize;
         // SAFETY: the pages are in the reserved range, and the caller of `fill_later` owns them.
         unsafe { mmap(pointer(start), length, access, flags | MapFlags::FIXED, &file, 0)? };
     }

@@ -32,7 +32,7 @@ pub const NOWHERE: u64 = WINDOWS + (28 << 30) - SHADOW;
 
 static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Some pages of shadows are [full](filled) when they are new.
+/// Some pages of shadows may be [full](filled) when they are new.
 static FILLED: AtomicBool = AtomicBool::new(false);
 
 /// Memory that the host writes without telling anybody.
@@ -70,11 +70,12 @@ fn covers(address: u64, size: u64) -> bool {
 /// Nothing has written these bytes yet.
 pub fn undefine(address: u64, size: u64) {
     if covers(address, size) {
-        // SAFETY: shadows are mapped as long as the process lives; those who use them at the same time race as the
-        // program does.
-        if unsafe { filled::fill_later(address - SHADOW, size, u64::MAX) } {
+        if filled::is_large(size) {
             FILLED.store(true, Ordering::Relaxed);
         }
+        // SAFETY: shadows are mapped as long as the process lives; those who use them at the same time race as the
+        // program does.
+        unsafe { filled::fill_later(address - SHADOW, size, u64::MAX) };
         clear(address / GRAIN * GRAIN - ORIGIN, size.next_multiple_of(GRAIN));
     }
 }

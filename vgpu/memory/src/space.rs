@@ -163,13 +163,9 @@ impl Space {
         );
         if poisoned && self.poison.load(Ordering::Relaxed) {
             // A dense slot keeps its pages, and they have to be zero for the next one.
-            let fill = |address, size, word| match slot.dense {
-                // SAFETY: the pages were just opened, and nothing knows of them.
-                true => unsafe { filled::fill(address, size, word) },
-                // SAFETY: as above; closing the slot maps others.
-                false => _ = unsafe { filled::fill_later(address, size, word) },
-            };
-            fill(address, request.size, poison::PATTERN);
+            let fill = if slot.dense { filled::fill } else { filled::fill_later };
+            // SAFETY: the pages were just opened, and nothing knows of them; closing the slot maps others.
+            unsafe { fill(address, request.size, poison::PATTERN) };
         }
         if shadow::is_enabled() {
             Self::shade(address, request);

@@ -37,6 +37,7 @@ fn new_memory_is_no_number_to_its_last_byte() {
         }
     }
     large_memory_comes_with_its_use();
+    the_largest_memory_leaves_mappings_for_others();
     let [low, high] = [WORD & 0xffff, WORD >> 16];
     assert!(
         f32::from_bits(WORD).is_nan() && f64::from_bits(u64::from(WORD) << 32 | u64::from(WORD)).is_nan()
@@ -65,6 +66,20 @@ fn large_memory_comes_with_its_use() {
     let after = space().allocate(&Request::new(0, size, AllocationKind::Module)).expect("memory");
     assert!(read(after, size as usize).iter().all(|&byte| byte == 0));
     space().free(after).expect("it is allocated");
+}
+
+fn the_largest_memory_leaves_mappings_for_others() {
+    let mappings = || std::fs::read_to_string("/proc/self/maps").expect("Linux has it").lines().count();
+    let before = mappings();
+    let size = 12 << 30;
+    let address = space().allocate(&Request::new(0, size, AllocationKind::Device)).expect("memory");
+    let added = mappings() - before;
+    assert!((512..1100).contains(&added), "{added}");
+    for at in [0, size / 2, size - 8] {
+        assert_eq!(read(address + at, 8)[..4], WORD.to_le_bytes());
+    }
+    space().free(address).expect("it is allocated");
+    assert!(mappings() < before + 100);
 }
 
 /// Bytes of the process that are in memory.
