@@ -545,6 +545,14 @@ fn written_apart(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
         return Ok(u128::MAX);
     }
     code.depth += 1;
+    let found = written_by(code, function);
+    // Also where something is in the way: other kernels may do without this function.
+    code.depth -= 1;
+    found
+}
+
+/// The same, found out; it is known behind this.
+fn written_by(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
     code.writes.insert(function, u128::MAX);
     let (_, jumps) = leaders(code, function)?;
     let mut found = written(code, &jumps, Some(function))?;
@@ -556,7 +564,6 @@ fn written_apart(code: &mut Code<'_>, function: u64) -> Result<u128, Refusal> {
         };
     }
     code.writes.insert(function, found);
-    code.depth -= 1;
     Ok(found)
 }
 
