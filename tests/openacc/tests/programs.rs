@@ -1,7 +1,8 @@
-//! Every file in `programs/` is compiled with and without optimisation, and with no word of it, for GPUs and for processors, and runs
-//! there. A program checks what it has computed, and prints `ok`, or what the same source prints without OpenACC if
-//! its first line says so. With and without optimisation for GPUs programs take turns, but where `GANGWAY_OPENACC_WAYS=all`. `// options:` in its first lines are given to the compiler, `// environment: NAME=value` to
-//! the program, as often as it stands there.
+//! Every file in `programs/` is compiled with and without optimisation, and with no word of it, for GPUs and for processors,
+//! and runs there. With and without optimisation for GPUs programs take turns, but where a filter names tests, or
+//! `GANGWAY_OPENACC_WAYS=all`. A program checks what it has computed, and prints `ok`, or what the same source prints
+//! without OpenACC if its first line says so. `// options:` in its first lines are given to the compiler,
+//! `// environment: NAME=value` to the program, as often as it stands there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +24,7 @@ fn main() -> std::process::ExitCode {
     let mut files: Vec<PathBuf> = files.collect();
     files.sort();
     let mut trials = Vec::new();
-    let all = std::env::var_os("GANGWAY_OPENACC_WAYS").is_some();
+    let all = arguments.filter.is_some() || std::env::var_os("GANGWAY_OPENACC_WAYS").is_some();
     for (number, file) in files.into_iter().enumerate() {
         let left_out = if number % 2 == 0 { "-O0" } else { "-O2" };
         let ways = WAYS.into_iter().filter(|way| all || way.2 == "cpu" || way.0 != left_out);

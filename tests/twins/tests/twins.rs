@@ -1,5 +1,5 @@
 //! Every file in `programs/` is compiled twice and run under the checks: see `README.md`. Files take turns in which of
-//! their ways they are compiled; with `GANGWAY_TWINS_WAYS=all` it is all of them.
+//! their ways they are compiled; with `GANGWAY_TWINS_WAYS=all`, or where a filter names tests, it is all of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let mut trials = Vec::new();
     let mut files = 0;
-    let all = std::env::var_os("GANGWAY_TWINS_WAYS").is_some();
+    let all = arguments.filter.is_some() || std::env::var_os("GANGWAY_TWINS_WAYS").is_some();
     for folder in entries(&programs) {
         let check = folder.file_name().unwrap_or_default().display().to_string();
         for file in entries(&folder) {
@@ -91,7 +91,9 @@ fn run(
     options: &[&str],
 ) -> (Ran, Vec<Found>) {
     let (program, sarif) = (folder.path("program"), folder.path("found.sarif"));
+    // Fortran leaves descriptions of modules.
     compile(way, file, &header.device)
+        .current_dir(&**folder)
         .args(&header.options)
         .args(options)
         .arg("-o")

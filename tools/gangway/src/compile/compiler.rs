@@ -130,7 +130,7 @@ impl Compiler {
             );
             return Err(Failure::new(FAILURE, text));
         }
-        if target.gpu_triples().next().is_some() && !self.links_gpu_code() {
+        if target.any_gpu() && !self.links_gpu_code() {
             let text = format!(
                 "{} cannot make GPU code with Gangway's device runtime: that is bitcode of LLVM {oldest}, which older \
                  releases cannot read; use LLVM {oldest} or later (--llvm={oldest}), or CPU devices. GPU programs that \

@@ -120,7 +120,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
     let compiler = Compiler::find(
         language,
         request.llvm.as_deref(),
-        request.offloads() && Target::asked(&request).gpu_triples().next().is_some(),
+        request.offloads() && Target::asked(&request).any_gpu(),
     )?;
     if request.openacc && language == Language::Fortran {
         let text = "flang makes no code of OpenACC; compile OpenACC in Fortran with gfortran, whose programs Gangway runs";
@@ -160,7 +160,7 @@ pub fn compile(language: Language, arguments: &[OsString]) -> Outcome {
             if language != Language::Fortran && target.amd() && request.describes_optimised_variables() {
                 flags::describe_lines_only(&mut request.rest, AMD_TRIPLE);
             }
-            if language == Language::Fortran && target.gpu_triples().next().is_some() {
+            if language == Language::Fortran && target.any_gpu() {
                 // flang has no option for these; it looks for ptxas in PATH, and for its own
                 // tools in COMPILER_PATH.
                 let before =
@@ -217,7 +217,7 @@ fn help(language: Language) -> Outcome {
 fn print(language: Language, request: &Request, part: Part) -> Outcome {
     // Whoever asks for the flags wants to offload.
     let target = Target::asked(request);
-    if language == Language::Fortran && target.gpu_triples().next().is_some() {
+    if language == Language::Fortran && target.any_gpu() {
         return Err(Failure::new(
             FAILURE,
             "flang has no flags for what GPU code needs; let the build system call \

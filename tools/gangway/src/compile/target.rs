@@ -95,6 +95,11 @@ impl Target {
         self.chosen.iter().any(|triple| GpuKind::of_triple(triple) == Some(kind))
     }
 
+    /// There is code for a GPU, whoever's.
+    pub fn any_gpu(&self) -> bool {
+        self.gpu() || self.amd()
+    }
+
     /// The triples of the GPUs that there is code for.
     pub fn gpu_triples(&self) -> impl Iterator<Item = &'static str> {
         let nvidias = self.gpu().then_some(GPU_TRIPLE);

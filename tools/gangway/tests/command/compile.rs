@@ -378,6 +378,8 @@ fn printed_flags_do_what_the_command_does() {
     let folders: Vec<&str> = chosen.split_whitespace().filter(|word| word.starts_with("-L")).collect();
     let both = [&named, &here.path("prefix/lib/gangway")].map(|folder| format!("-L{}", folder.display()));
     assert_eq!(folders, both);
+    let refused = here.bad(&["fc", "-fopenmp", "--offload-arch=sm_80,gfx90a", "program.f90"]);
+    assert!(refused.starts_with("gangway: flang compiles for the GPUs of one maker at a time"), "{refused}");
     let refused = here.bad(&["fc", "--print-flags", "--offload-arch=sm_80"]);
     assert!(refused.starts_with("gangway: flang has no flags for what GPU code needs"), "{refused}");
 }

@@ -1,7 +1,7 @@
 //! What the text of regions has for LLVM, and what not, where loops look something up.
 
+use super::tests;
 use crate::abi::Flavour;
-use crate::analysis::block::BlockShape;
 use crate::analysis::passes::Passes;
 use crate::analysis::unit::{Request, Unit};
 use crate::generator::Generator;
@@ -26,19 +26,7 @@ const LANES: &str = "mov.u32 %r8, %tid.x;\n  mul.wide.u32 %rd8, %r8, 4;\n  add.u
 
 fn text(kernel: &str) -> String {
     let module = gangway_ptx::parse(kernel).expect("valid PTX");
-    let waits: Vec<bool> = crate::load::waits(&module);
-    let request = Request {
-        module: &module,
-        function: 0,
-        symbols: 0,
-        flavour: Flavour::Lanewise,
-        shape: BlockShape { row: 32, whole: true },
-        check: false,
-        watch: false,
-        abreast: false,
-        waits: &waits,
-        lanewise: true,
-    };
+    let request = Request { lanewise: true, ..tests::kernel(&module, Flavour::Lanewise) };
     let unit = Unit::new(&request, Features { fma: true }, &mut Passes::default()).expect("a unit");
     assert_eq!(unit.regions(), Ok(1), "{kernel}");
     let mut texts = Vec::new();

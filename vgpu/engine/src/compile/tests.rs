@@ -71,18 +71,7 @@ fn all_tests_of_the_interpreter_compile() {
 fn what_is_only_declared_is_refused_by_name() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n.extern .func absent();\n";
     let module = gangway_ptx::parse(text).expect("valid PTX");
-    let request = Request {
-        module: &module,
-        function: 0,
-        symbols: 0,
-        flavour: Flavour::Masked,
-        shape: BlockShape { row: 32, whole: true },
-        check: false,
-        watch: false,
-        abreast: false,
-        waits: waits(&module),
-        lanewise: false,
-    };
+    let request = kernel(&module, Flavour::Masked);
     assert_eq!(compile(&request), Err(Refused("'absent' is declared and not defined".to_owned())));
 }
 
@@ -116,7 +105,8 @@ fn large(name: &str, size: u32) -> gangway_ptx::Module {
     gangway_ptx::parse(&(shape.text)(size)).expect("valid PTX")
 }
 
-fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
+/// What is asked for of a module's last function.
+pub(super) fn kernel(module: &gangway_ptx::Module, flavour: Flavour) -> Request<'_> {
     let function = module.functions.len() - 1;
     Request {
         module,

@@ -3,8 +3,9 @@
 //! Before such a loop it is found out how often it goes round for sure, and where accesses begin and end in that
 //! time. If all are in memory that is accessed here, a copy of the loop does these turns without looking, so that LLVM
 //! may do several at once. What is looked up in tables by an index is not looked at either, as far as a table's place
-//! says that no index leads out of what is reserved for memory: see [`near`](super::near). Where the loop is left behind its turns alone, the copy does its last turn, too, and then
-//! looks whether it is left. Elsewhere that turn is not even begun by the copy. What is left is the loop's as it is written.
+//! says that no index leads out of what is reserved for memory: see [`near`](super::near). Where the loop is left behind
+//! its turns alone, the copy does its last turn, too, and then looks whether it is left. Elsewhere that turn is not even
+//! begun by the copy. What is left is the loop's as it is written.
 //!
 //! A copy does at most [`CHUNK`] turns before it looks at the fuel.
 

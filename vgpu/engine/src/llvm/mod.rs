@@ -7,8 +7,8 @@
 //! code, which Cranelift's converged code calls where all lanes enter one.
 //!
 //! LLVM runs in a process of its own (`gangway-llvm`); `object` and `lines` read what it makes.
-//! `region` and `uniform` write a region's function, `counted` its innermost loops with what `near` knows of indices, and `lane` what is in it, with
-//! `operations`, `numbers`, `memory` and `sequence`, as the `text` of LLVM's IR.
+//! `region` and `uniform` write a region's function, `counted` its innermost loops with what `near` knows of indices, and
+//! `lane` what is in it, with `operations`, `numbers`, `memory` and `sequence`, as the `text` of LLVM's IR.
 
 mod callee;
 mod counted;
