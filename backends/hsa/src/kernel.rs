@@ -107,8 +107,12 @@ impl LoadedKernel {
             threads: agent.properties.group_size,
             teams: MOST_TEAMS,
             multiprocessors: agent.properties.compute_units,
-            // A compute unit has four of such a width for wavefronts, some of which wait for memory.
-            threads_at_once: 128,
+            threads_at_once: match agent.driver.virtual_gpu {
+                // A worker of the virtual GPU is a compute unit, which runs one wavefront after the other.
+                Some(_) => said.wavefront_size,
+                // A card's has four of a width for wavefronts, some of which wait for memory.
+                None => 128,
+            },
         };
         let code = LlvmKernel {
             bounds: KernelBounds::new(&configuration, said.max_flat_workgroup_size, &device),

@@ -4,11 +4,13 @@
 //! here first. Back ends read their settings with a [`Reader`]. The crate is below all others and
 //! must never print: a value that makes no sense is a warning, which its reader's owner shows.
 
+mod code;
 mod makers;
 mod privileges;
 mod reader;
 mod size;
 
+pub use code::code_folder;
 pub use makers::Maker;
 pub use privileges::{file_variable, is_privileged};
 pub use reader::Reader;

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gangway_commands::Run;
+use gangway_commands::{Folder, Run};
 use gangway_compilers::Maker;
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -106,6 +106,27 @@ fn run(program: &mut Command, library: &Path, processor: &str) {
     program.env("GANGWAY_VGPU_DEVICES", "2").run().succeeded();
 }
 
+/// What is compiled is kept in a folder: a second process finds all of it there, and adds nothing.
+fn keep(program: &Path, library: &Path, kernels: &Path) {
+    let folder = Folder::new();
+    let cache = folder.path("cache");
+    let kept = || {
+        let mut program = Command::new(program);
+        program.env("KERNELS", kernels).env("GANGWAY_VGPU_MEMORY", "64M").env("GANGWAY_VGPU_CACHE", &cache);
+        run(program.env("GANGWAY_VGPU_ENGINE", "compiler"), library, "gfx90a");
+        let files = |folder: &Path| -> Vec<PathBuf> {
+            let entries = std::fs::read_dir(folder).expect("a folder");
+            let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+            paths.sort();
+            paths
+        };
+        files(&cache).iter().flat_map(|part| files(part)).collect::<Vec<PathBuf>>()
+    };
+    let first = kept();
+    assert!(!first.is_empty(), "nothing is kept");
+    assert_eq!(first, kept());
+}
+
 /// The C programs in a folder of this crate, by name.
 fn programs(folder: &str) -> Vec<(String, PathBuf)> {
     gangway_commands::programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
@@ -144,6 +165,15 @@ fn main() {
             };
             let name = if processors.len() > 1 { format!("{name}::{processor}") } else { name.clone() };
             trials.push(Trial::test(name, test).with_ignored_flag(ignored));
+        }
+        if name == "launches" {
+            let (library, program) = (library.clone(), program.clone());
+            let folder = kernels.clone().unwrap_or_default();
+            let test = move || {
+                keep(&program, &library, &folder);
+                Ok(())
+            };
+            trials.push(Trial::test(format!("{name}::kept"), test).with_ignored_flag(ignored));
         }
         // By default kernels are interpreted until they are compiled. The same with one of the two.
         for engine in ENGINES.into_iter().filter(|_| launches) {

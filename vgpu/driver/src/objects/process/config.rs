@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use gangway_engine::{Checks, Execution, Tier};
-use gangway_settings::{Maker, default_device_size, device_size, file_variable};
+use gangway_settings::{Maker, code_folder, default_device_size, device_size, file_variable};
 
 use crate::objects::process::report::report;
 
@@ -91,12 +91,11 @@ const MOST_KERNELS: usize = 128;
 
 impl Config {
     pub fn from_environment() -> Self {
-        let text = |value: Option<OsString>| value?.into_string().ok();
-        Self::new(|name| text(std::env::var_os(name)), |name| text(file_variable(name)))
+        Self::new(|name| std::env::var_os(name)?.into_string().ok(), file_variable)
     }
 
     /// `file` is asked for the variables that name files.
-    fn new(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<String>) -> Self {
+    fn new(variable: impl Fn(&str) -> Option<String>, file: impl Fn(&str) -> Option<OsString>) -> Self {
         let value = |name: &str| {
             let full = format!("GANGWAY_VGPU_{name}");
             variable(&full).filter(|value| !value.is_empty())
@@ -115,7 +114,6 @@ impl Config {
             parsed
         }
         let in_range = |text: &str, most: usize| text.parse().ok().filter(|count| (1..=most).contains(count));
-        let cache = file("GANGWAY_VGPU_CACHE").filter(|value| !value.is_empty());
         let devices = read(
             "DEVICES",
             value("DEVICES"),
@@ -182,11 +180,7 @@ impl Config {
             )
             .unwrap_or_default(),
             tier: read("TIER", value("TIER"), |text| text.parse().ok(), "`cranelift`, `llvm` or `auto`"),
-            cache: match cache.as_deref() {
-                Some("off" | "none" | "0") => None,
-                Some(path) => Some(path.into()),
-                None => default_cache(&file),
-            },
+            cache: code_folder(file),
         }
     }
 }
@@ -224,20 +218,13 @@ fn version_of(text: &str) -> Option<i32> {
     matches!((major, minor), (12, 8..=9) | (13, 0..=5)).then_some(major * 1000 + minor * 10)
 }
 
-/// The folder for compiled code if none is named.
-fn default_cache(file: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let set = |name: &str| file(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
-    let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
-    Some(base.join("gangway/vgpu"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn with(pairs: &[(&str, &str)]) -> Config {
         let variable = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned());
-        Config::new(variable, variable)
+        Config::new(variable, |name| variable(name).map(Into::into))
     }
 
     #[test]
@@ -308,23 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn compiled_code_is_kept_below_the_users_own_folder() {
-        let cache = |pairs: &[(&str, &str)]| with(pairs).cache;
-        assert_eq!(cache(&[("HOME", "/home/x")]), Some("/home/x/.cache/gangway/vgpu".into()));
-        let both = [("HOME", "/home/x"), ("XDG_CACHE_HOME", "/var/x")];
-        assert_eq!(cache(&both), Some("/var/x/gangway/vgpu".into()));
-        // The specification says that what is not absolute is to be ignored.
-        assert_eq!(cache(&[("XDG_CACHE_HOME", "x")]), None);
-    }
-
-    #[test]
     fn a_program_with_more_rights_than_its_user_keeps_nothing_where_that_user_says() {
         let set = |name: &str| match name {
             "GANGWAY_VGPU_CACHE" | "XDG_CACHE_HOME" | "HOME" => Some("/home/x".to_owned()),
             "GANGWAY_VGPU_NAME" => Some("Card".to_owned()),
             _ => None,
         };
-        assert_eq!(Config::new(set, set).cache, Some("/home/x".into()));
+        assert_eq!(Config::new(set, |name| set(name).map(Into::into)).cache, Some("/home/x".into()));
         let config = Config::new(set, |_| None);
         assert_eq!((config.cache, config.name.as_str()), (None, "Card"));
     }

@@ -14,6 +14,7 @@ use crate::abi::handle::Kind;
 use crate::abi::{Handle, Result, Status};
 use crate::objects::process::config::Config;
 use crate::objects::process::report::report;
+use crate::objects::process::trace;
 
 /// An agent: the processor is number 0, GPUs are numbered from 1.
 #[derive(Debug)]
@@ -132,11 +133,25 @@ impl Agent {
                 execution: Execution::CompiledOnly,
                 unaligned: true,
                 stack: gangway_gcn_lifter::STACK,
-                cache: Some(Arc::new(CodeCache::new())),
+                cache: Some(Arc::clone(code_cache(&self.config))),
                 ..Options::default()
             })
         })
     }
+}
+
+/// Where the code of all devices is kept.
+fn code_cache(config: &Config) -> &'static Arc<CodeCache> {
+    static CACHE: OnceLock<Arc<CodeCache>> = OnceLock::new();
+    CACHE.get_or_init(|| {
+        let cache = config.cache.as_deref().map_or_else(CodeCache::new, CodeCache::open);
+        if let Some(reason) = cache.refusal()
+            && trace::tells()
+        {
+            report!("compiled kernels are not kept: {reason}");
+        }
+        Arc::new(cache)
+    })
 }
 
 /// The processor.

@@ -4,9 +4,10 @@
 //! and the default is used. Those that the virtual NVIDIA GPU has, too, mean the same here.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use gangway_gcn::Gpu;
-use gangway_settings::{Maker, Reader, default_device_size, device_size};
+use gangway_settings::{Maker, Reader, code_folder, default_device_size, device_size, file_variable};
 
 use crate::objects::process::report::report;
 
@@ -40,6 +41,8 @@ pub struct Config {
     pub unified: Option<bool>,
     /// Whether new memory is filled with NaN, and leaks are told: `memory` in `GANGWAY_VGPU_CHECK`.
     pub check_memory: bool,
+    /// Where compiled code is kept.
+    pub cache: Option<PathBuf>,
 }
 
 const DEFAULT_NAME: &str = "Gangway Virtual GPU";
@@ -51,12 +54,16 @@ const MOST_WORKERS: u32 = 1024;
 impl Config {
     #[must_use]
     pub fn from_environment() -> Self {
-        let (config, warnings) = Self::new(|name| std::env::var_os(name));
+        let (config, warnings) = Self::new(|name| std::env::var_os(name), file_variable);
         warnings.iter().for_each(|warning| report!("{warning}"));
         config
     }
 
-    fn new(lookup: impl Fn(&str) -> Option<OsString>) -> (Self, Vec<String>) {
+    /// `file` is asked for the variables that name files.
+    fn new(
+        lookup: impl Fn(&str) -> Option<OsString>,
+        file: impl Fn(&str) -> Option<OsString>,
+    ) -> (Self, Vec<String>) {
         let mut reader = Reader { lookup, warnings: Vec::new() };
         let checks = reader.setting("GANGWAY_VGPU_CHECK", "a list of checks, `all` or `none`", checks);
         let execution = reader.setting("GANGWAY_VGPU_ENGINE", ENGINES, |text| match text {
@@ -98,6 +105,7 @@ impl Config {
                 _ => None,
             }),
             check_memory: checks.unwrap_or(false),
+            cache: code_folder(file),
         };
         if !is_there {
             config.devices = 0;
@@ -124,7 +132,8 @@ mod tests {
     use super::*;
 
     fn with(pairs: &[(&str, &str)]) -> (Config, Vec<String>) {
-        Config::new(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.into()))
+        let variable = |name: &str| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.into());
+        Config::new(variable, variable)
     }
 
     #[test]
@@ -144,7 +153,9 @@ mod tests {
             ("GANGWAY_VGPU_CHECK", "race,memory"),
             ("GANGWAY_VGPU_UNIFIED", "1"),
             ("GANGWAY_VGPU_ENGINE", "compiler"),
+            ("GANGWAY_VGPU_CACHE", "/tmp/x"),
         ]);
+        assert_eq!(config.cache, Some("/tmp/x".into()));
         assert_eq!((config.processor, config.memory, config.devices), (Gpu::Gfx906, 512 << 20, 3));
         assert!(
             config.check_memory
