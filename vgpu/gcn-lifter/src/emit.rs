@@ -394,12 +394,8 @@ impl<'a> Writer<'a> {
                     return Err(format!("the register {variable}, which nobody gives the function"));
                 };
                 let half = if variable >= VECTOR { half } else { 0 };
-                let word = self.temporary(Type::Word);
-                match node.ty {
-                    Type::Bit => self
-                        .line(&format!("ld.param.b32 {word}, [i{index}_0];\nsetp.ne.u32 {to}, {word}, 0;")),
-                    _ => self.line(&format!("ld.param.b32 {to}, [i{index}_{half}];")),
-                }
+                let differs = self.differs(value);
+                self.passed(&to, node.ty, differs, &format!("i{index}_{half}"));
             }
             Op::Call(called) => self.call(value, called)?,
             Op::Return => {
@@ -511,6 +507,24 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Takes what is passed under a name; bits are words then. That all lanes have the same the engine does not know.
+    fn passed(&mut self, to: &str, ty: Type, differs: bool, name: &str) {
+        let is_bit = ty == Type::Bit;
+        if differs && !is_bit {
+            return self.line(&format!("ld.param.b32 {to}, [{name}];"));
+        }
+        let mut word = self.temporary(Type::Word);
+        self.line(&format!("ld.param.b32 {word}, [{name}];"));
+        if !differs {
+            let first = if is_bit { self.temporary(Type::Word) } else { to.to_owned() };
+            self.first_lanes(&first, &word, Type::Word);
+            word = first;
+        }
+        if is_bit {
+            self.line(&format!("setp.ne.u32 {to}, {word}, 0;"));
+        }
+    }
+
     /// A word that is passed; bits are words then.
     fn word(&mut self, value: Value, half: u32) -> String {
         let from = self.operand(value, half, "");
@@ -571,13 +585,8 @@ impl<'a> Writer<'a> {
         self.line(&format!("call ({}), {target}, ({}){prototype};", given.join(", "), taken.join(", ")));
         for ((index, half), name) in passed(&unit.gives).zip(&given) {
             let Some(result) = self.results.get(&(value, unit.gives[index])).copied() else { continue };
-            let to = self.register(result, half);
-            if self.f.ty(result) == Type::Bit {
-                let word = self.temporary(Type::Word);
-                self.line(&format!("ld.param.b32 {word}, [{name}];\nsetp.ne.u32 {to}, {word}, 0;"));
-            } else {
-                self.line(&format!("ld.param.b32 {to}, [{name}];"));
-            }
+            let (to, ty, differs) = (self.register(result, half), self.f.ty(result), self.differs(result));
+            self.passed(&to, ty, differs, name);
         }
         self.line("}");
         Ok(())
@@ -699,6 +708,7 @@ impl<'a> Writer<'a> {
                 with(self, "local", &at, guard);
             }
             Space::Flat => self.flat(address, &at, half, guard, with),
+            Space::FlatOfFirst => self.flat_of_first(&at, with),
         }
     }
 
@@ -777,6 +787,51 @@ impl<'a> Writer<'a> {
         self.line(&format!("{done}:"));
     }
 
+    /// An address of the first lane's, which all have. Its own memory the others do not share.
+    fn flat_of_first(&mut self, at: &str, with: &mut dyn FnMut(&mut Self, &str, &str, &str)) {
+        let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
+        let [elsewhere, group, own] = [(); 3].map(|()| self.temporary(Type::Bit));
+        let (slow, of_group, done) = (self.label(), self.label(), self.label());
+        let (first, second) = ((GROUP_APERTURE >> 32) as u32, (PRIVATE_APERTURE >> 32) as u32);
+        self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
+        self.line(&format!("sub.u32 {from_first}, {high}, {first};"));
+        self.line(&format!("setp.le.u32 {elsewhere}, {from_first}, {};", second - first));
+        self.line(&format!("@{elsewhere} bra {slow};"));
+        with(self, "global", at, "");
+        self.line(&format!("bra {done};"));
+        self.line(&format!("{slow}:"));
+        self.line(&format!("setp.eq.u32 {group}, {high}, {first};"));
+        self.line(&format!("@{group} bra {of_group};"));
+        self.line(&format!("setp.eq.u32 {own}, {high}, {second};"));
+        if self.shared.own > 0 {
+            let (global, own_at) = (self.label(), self.own(&low, 0));
+            self.line(&format!("@!{own} bra {global};"));
+            with(self, "local", &own_at, "");
+            self.line(&format!("bra {done};"));
+            self.line(&format!("{global}:"));
+        } else {
+            self.line(&format!("@{own} trap;"));
+        }
+        with(self, "global", at, "");
+        self.line(&format!("bra {done};"));
+        self.line(&format!("{of_group}:"));
+        with(self, "shared", &low, "");
+        self.line(&format!("{done}:"));
+    }
+
+    /// Writes what the first lane has in a register into another one, of all lanes.
+    fn first_lanes(&mut self, to: &str, from: &str, ty: Type) {
+        let of_word = |to: &str, from: &str| format!("shfl.sync.idx.b32 {to}, {from}, 0, 31, -1;");
+        if ty != Type::Wide {
+            return self.line(&of_word(to, from));
+        }
+        let [low, high, first_low, first_high] = [(); 4].map(|()| self.temporary(Type::Word));
+        self.line(&format!("mov.b64 {{{low}, {high}}}, {from};"));
+        self.line(&of_word(&first_low, &low));
+        self.line(&of_word(&first_high, &high));
+        self.line(&format!("mov.b64 {to}, {{{first_low}, {first_high}}};"));
+    }
+
     fn load(&mut self, value: Value, half: u32, access: Access) {
         let node = self.f.node(value);
         let to = self.register(value, half);
@@ -791,9 +846,15 @@ impl<'a> Writer<'a> {
             (bits, false) => format!("b{bits}"),
         };
         let strong = if access.strong { ".volatile" } else { "" };
+        let own = self.temporary(node.ty);
         self.place(access.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
             let strong = if space == "global" { strong } else { "" };
-            writer.line(&format!("{guard}ld{strong}.{space}.{kind} {to}, [{at}+{}];", access.offset));
+            let is_firsts = access.space == Space::FlatOfFirst && space == "local";
+            let loaded = if is_firsts { &own } else { &to };
+            writer.line(&format!("{guard}ld{strong}.{space}.{kind} {loaded}, [{at}+{}];", access.offset));
+            if is_firsts {
+                writer.first_lanes(&to, &own, node.ty);
+            }
         });
     }
 
@@ -812,6 +873,12 @@ impl<'a> Writer<'a> {
         let strong = if access.strong { ".volatile" } else { "" };
         self.place(access.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
             let strong = if space == "global" { strong } else { "" };
+            let mut guard = guard.to_owned();
+            if access.space == Space::FlatOfFirst && space == "local" {
+                let is_first = writer.temporary(Type::Bit);
+                writer.line(&format!("setp.eq.u32 {is_first}, %number, 0;"));
+                guard = format!("@{is_first} ");
+            }
             writer.line(&format!("{guard}st{strong}.{space}.{kind} [{at}+{}], {from};", access.offset));
         });
     }

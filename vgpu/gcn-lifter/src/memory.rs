@@ -392,19 +392,22 @@ fn update(
     Ok(())
 }
 
-/// The lanes that access memory, if not all do. What the first one does alone all may do where they share the memory.
-fn guard(s: &mut State, space: Space) -> Option<Value> {
+/// Where memory is for those who access it, and these lanes, if not all do. What the first one does alone all may do where
+/// they share the memory, and where it is known later whether they do.
+fn whose(s: &mut State, space: Space) -> (Space, Option<Value>) {
+    let space = if s.first && space == Space::Flat { Space::FlatOfFirst } else { space };
     let shared = s.first && is_shared(space);
-    (!s.full && !shared).then(|| s.on())
+    (space, (!s.full && !shared).then(|| s.on()))
 }
 
 const fn is_shared(space: Space) -> bool {
-    matches!(space, Space::Global | Space::Group)
+    matches!(space, Space::Global | Space::Group | Space::FlatOfFirst)
 }
 
 fn load(s: &mut State, bits: u8, signed: bool, place: Place) -> Value {
     let Place { space, address, offset, strong } = place;
-    let args: Vec<Value> = [address].into_iter().chain(guard(s, space)).collect();
+    let (space, guard) = whose(s, space);
+    let args: Vec<Value> = [address].into_iter().chain(guard).collect();
     let access = Access { space, bits, signed, strong, offset };
     let value = s.f.make(Op::Load(access), &args, if bits == 64 { Type::Wide } else { Type::Word });
     if s.first && !is_shared(space) { s.first_of(value) } else { value }
@@ -412,7 +415,8 @@ fn load(s: &mut State, bits: u8, signed: bool, place: Place) -> Value {
 
 fn store(s: &mut State, bits: u8, place: Place, value: Value) {
     let Place { space, address, offset, strong } = place;
-    let args: Vec<Value> = [address, value].into_iter().chain(guard(s, space)).collect();
+    let (space, guard) = whose(s, space);
+    let args: Vec<Value> = [address, value].into_iter().chain(guard).collect();
     let access = Access { space, bits, signed: false, strong, offset };
     s.f.make(Op::Store(access), &args, Type::Nothing);
 }

@@ -39,6 +39,8 @@ pub enum Space {
     Private,
     /// Where the address says: in one of the others.
     Flat,
+    /// The same of the first lane alone: what it loads all lanes get, and what it stores is one value.
+    FlatOfFirst,
 }
 
 /// A load or a store of one element.

@@ -409,19 +409,25 @@ fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Opti
     }
     match name {
         "not.pred" if f.op(args[0]) == Op::Plain("not.pred") => Some(f.arg(args[0], 0)),
-        // Whether all lanes have a bit, or none: that of a bit which all share.
-        "setp.ne.b64" | "setp.eq.b64" if f.op(args[0]) == Op::Select => {
-            let mask = args[0];
-            let yes = f.as_constant(f.arg(mask, 1))?;
-            let no = f.as_constant(f.arg(mask, 2))?;
-            let with = constants[1]?;
-            let bit = f.arg(mask, 0);
-            let holds = |value: u64| (value == with) == (name == "setp.eq.b64");
-            let (yes, no) = (f.bit(holds(yes)), f.bit(holds(no)));
-            Some(f.select(bit, yes, no))
+        "setp.ne.b64" | "setp.eq.b64" | "setp.ne.b32" | "setp.eq.b32" | "and.b32" => {
+            chosen(f, name, args, ty)
         }
         _ => None,
     }
+}
+
+/// What follows from one of two constants that a bit has chosen is chosen itself. So whether all lanes have a bit, or
+/// the first one if it is alone, is a bit that all share, and carries are.
+fn chosen(f: &mut Function, name: &str, args: &[Value], ty: Type) -> Option<Value> {
+    let (chosen, with) = (args[0], f.as_constant(args[1])?);
+    if f.op(chosen) != Op::Select {
+        return None;
+    }
+    let bit = f.arg(chosen, 0);
+    let result = |index: usize| evaluate(name, &[f.as_constant(f.arg(chosen, index)), Some(with)]);
+    let (yes, no) = (result(1)?, result(2)?);
+    let (yes, no) = (f.constant(yes, ty), f.constant(no, ty));
+    Some(f.select(bit, yes, no))
 }
 
 /// Results of constants.

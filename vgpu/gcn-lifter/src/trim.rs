@@ -9,7 +9,7 @@ use crate::state::Variable;
 
 /// Whether any address of memory that all share may be made of a value of a kernel's.
 pub fn leads_to_address(lifted: &[Function], functions: &Functions, is: impl Fn(Op) -> bool) -> bool {
-    let shared = |space: Space| matches!(space, Space::Global | Space::Flat);
+    let shared = |space: Space| matches!(space, Space::Global | Space::Flat | Space::FlatOfFirst);
     let mut search = Search::new(lifted, functions);
     search.work.clear();
     for (number, f) in lifted.iter().enumerate() {
