@@ -12,14 +12,15 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gangway_device_memory::{BASE, FIRST, Space};
+use gangway_device_memory::{BASE, FIRST, Space, shadow};
 
 use crate::windows::Window;
 
 /// Sites of a warp; those of writes are odd. A function with more than that has some that share a range.
 pub(crate) const SITES: usize = 128;
-/// Where the range of the first site is, and the counter as it was then.
+/// Where the range of the first site is, the one that has been asked for, and the counter as it was then.
 pub(crate) const EACH: i32 = offset_of!(Grants, each) as i32;
+pub(crate) const GIVEN: i32 = offset_of!(Grants, given) as i32;
 pub(crate) const KNOWN: i32 = offset_of!(Grants, known) as i32;
 
 /// What a warp remembers.
@@ -27,6 +28,8 @@ pub(crate) const KNOWN: i32 = offset_of!(Grants, known) as i32;
 #[repr(C)]
 pub(crate) struct Grants {
     each: [Cell<Window>; SITES],
+    /// What compiled code has asked for last.
+    given: Cell<Window>,
     /// [`Space::freed`] before the first of them was asked for.
     known: Cell<u64>,
 }
@@ -40,7 +43,7 @@ impl Grants {
             self.each.iter().for_each(|each| each.set(Window::default()));
         }
         let place = &self.each[usize::from(site) % SITES];
-        if (FIRST..BASE).contains(&address) {
+        if shadow::is_enabled() && (FIRST..BASE).contains(&address) {
             // The shadows of device memory, which code goes to that looks for uses of what nothing has written.
             place.set(Window::new(FIRST, BASE - FIRST));
         } else if !place.get().covers(address, 1) {
@@ -48,6 +51,11 @@ impl Grants {
             place.set(Window::new(start, length));
         }
         Some(place.get())
+    }
+
+    /// Puts a range where compiled code finds it that has asked for it; an empty one if there is none.
+    pub fn give(&self, range: Option<Window>) {
+        self.given.set(range.unwrap_or_default());
     }
 }
 

@@ -30,6 +30,10 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("fault-endless.ptx/compiled", "an engine has no limit of instructions"),
     ("fault-endless.ptx/checked", "an engine has no limit of instructions"),
     ("fault-endless.ptx/lanewise", "an engine has no limit of instructions"),
+    (
+        "fault-scattered-in-a-loop.ptx/checked",
+        "lanes run the loop one after the other, and another one leaves its array before, in a later turn",
+    ),
     ("fault-out-of-bounds.ptx/lanewise", "bounds are found to the byte in check mode only"),
     ("fault-out-of-bounds.ptx/compiled", "bounds are found to the byte in check mode only"),
 ];

@@ -5,7 +5,7 @@
 mod bench;
 
 use bench::{Bench, WORDS, has_llvm, options};
-use gangway_engine::{Execution, Options, Tier, lanewise};
+use gangway_engine::{Checks, Execution, Options, Tier, lanewise};
 
 /// A kernel whose thread `%r1` has `%rd1`, the buffer, and `%rd2`, its own word of that.
 fn kernel(name: &str, registers: &str, body: &str) -> String {
@@ -17,22 +17,31 @@ fn kernel(name: &str, registers: &str, body: &str) -> String {
     )
 }
 
-/// Runs a kernel by the interpreter, by Cranelift's code and by LLVM's; how many regions there are of the last.
+/// Runs a kernel by the interpreter, by Cranelift's code and by LLVM's, also with all accesses checked; how many regions
+/// there are of the last at least.
 fn compare(text: &str, threads: u32) -> usize {
-    let run = |execution, tier| {
-        let bench = Bench::new(Options { execution, tier, ..options() }, text);
+    let run = |execution, tier, checks| {
+        let bench = Bench::new(Options { execution, tier, checks, ..options() }, text);
         bench.fill(|index| (index as u32).wrapping_mul(2_654_435_761) >> 7);
         bench.launch_grid([3, 1, 1], [threads, 1, 1]).unwrap_or_else(|fault| panic!("{fault}"));
         bench.words().to_vec()
     };
-    let wanted = run(Execution::Interpreted, Tier::Cranelift);
-    let before = lanewise().len();
-    for tier in [Tier::Cranelift, Tier::Llvm] {
-        let found = run(Execution::CompiledOnly, tier);
+    let wanted = run(Execution::Interpreted, Tier::Cranelift, Checks::NONE);
+    let mut before = lanewise().len();
+    let mut least = usize::MAX;
+    for (tier, checks) in
+        [(Tier::Cranelift, Checks::NONE), (Tier::Llvm, Checks::NONE), (Tier::Llvm, Checks::MEMORY)]
+    {
+        let found = run(Execution::CompiledOnly, tier, checks);
         let other = (0..WORDS).find(|&index| wanted[index] != found[index]);
-        assert_eq!(other.map(|at| (at, found[at], wanted[at])), None, "{tier:?}: {text}");
+        assert_eq!(other.map(|at| (at, found[at], wanted[at])), None, "{tier:?}, {checks:?}: {text}");
+        if tier == Tier::Llvm {
+            let noted = lanewise();
+            let regions = noted[before..].iter().filter_map(|noted| noted.outcome.as_ref().ok());
+            (least, before) = (least.min(regions.sum()), noted.len());
+        }
     }
-    lanewise()[before..].iter().filter_map(|noted| noted.outcome.as_ref().ok()).sum()
+    least
 }
 
 const WALK: &str = "
@@ -197,18 +206,61 @@ fn faults_are_told_as_of_other_code() {
         "ld.u32 %r9, [%rd9+7];",
     ] {
         let text = kernel("fault", "", &of(what));
-        let told = |execution, tier| {
-            let bench = Bench::new(Options { execution, tier, workers: 1, ..options() }, &text);
+        for checks in [Checks::NONE, Checks::MEMORY] {
+            let told = |tier| {
+                let bench = Bench::new(Options { tier, checks, workers: 1, ..options() }, &text);
+                bench.fill(|index| index as u32 | 3);
+                bench.launch_grid([2, 1, 1], [64, 1, 1]).expect_err("a fault").report
+            };
+            let wanted = told(Tier::Cranelift);
+            assert!(wanted.contains("thread (37, 0, 0)"), "{wanted}");
+            let kind = |report: &str| {
+                let words: Vec<&str> =
+                    report.split_whitespace().filter(|word| !word.contains("0x")).collect();
+                words.join(" ")
+            };
+            assert_eq!(kind(&told(Tier::Llvm)), kind(&wanted), "{what}");
+        }
+    }
+}
+
+/// In check mode the first byte behind an allocation is told with its lane and instruction, of loads and stores by what
+/// has been loaded and in steps; the lane before it may use the last one.
+#[test]
+fn memory_ends_at_its_last_byte_in_check_mode() {
+    // Thread 37 comes to an address that is counted from the end; the others walk about.
+    let of = |access: &str, last: i64| {
+        let place = format!(
+            "NEXT:\n  setp.eq.u32 %p4, %r1, 37;\n  setp.eq.u32 %p6, %r5, 2;\n  and.pred %p4, %p4, %p6;
+  add.u64 %rd9, %rd1, {};\n  cvt.u64.u32 %rd10, %r1;\n  @%p4 {access}",
+            4 * WORDS as i64 + last
+        );
+        kernel("end", "", &WALK.replace("NEXT:", &place))
+    };
+    for (access, bytes) in [
+        ("ld.global.u32 %r9, [%rd9];", 4),
+        ("st.global.u64 [%rd9], %rd10;", 8),
+        ("st.global.u8 [%rd9], %r1;", 1),
+        ("ld.global.v2.u32 {%r9, %r10}, [%rd9];", 8),
+    ] {
+        let launch = |tier, last| {
+            let options = Options { tier, checks: Checks::MEMORY, workers: 1, ..options() };
+            let before = lanewise().len();
+            let bench = Bench::new(options, &of(access, last));
             bench.fill(|index| index as u32 | 3);
-            bench.launch_grid([2, 1, 1], [64, 1, 1]).expect_err("a fault").report
+            let ended = bench.launch_grid([2, 1, 1], [64, 1, 1]).map_err(|fault| fault.report);
+            let made = lanewise()[before..].iter().any(|noted| noted.outcome.is_ok());
+            assert!(tier == Tier::Cranelift || !has_llvm() || made, "no code of LLVM's");
+            ended
         };
-        let wanted = told(Execution::CompiledOnly, Tier::Cranelift);
-        assert!(wanted.contains("thread (37, 0, 0)"), "{wanted}");
-        let kind = |report: &str| {
-            let words: Vec<&str> = report.split_whitespace().filter(|word| !word.contains("0x")).collect();
-            words.join(" ")
-        };
-        assert_eq!(kind(&told(Execution::CompiledOnly, Tier::Llvm)), kind(&wanted), "{what}");
+        for tier in [Tier::Cranelift, Tier::Llvm] {
+            launch(tier, -bytes).unwrap_or_else(|report| panic!("{tier:?}, {access}: {report}"));
+            let report = launch(tier, 0).expect_err("it is behind the end");
+            let instruction = access.split_whitespace().next().unwrap_or_default();
+            for told in ["just after the end of", "thread (37, 0, 0)", instruction] {
+                assert!(report.contains(told), "{tier:?}, {access}: {report}");
+            }
+        }
     }
 }
 
@@ -228,7 +280,7 @@ fn memory_that_is_not_there_faults_at_its_instruction() {
     }
 }
 
-/// Code that relies on lanes in lockstep, what is checked, and what is not worth it is not touched.
+/// Code that relies on lanes in lockstep, what is told of, and what is not worth it is not touched.
 #[test]
 fn what_relies_on_lockstep_has_no_regions() {
     let text = kernel("old", "", WALK);
@@ -251,8 +303,8 @@ fn what_relies_on_lockstep_has_no_regions() {
         (
             header("sm_80"),
             text.clone(),
-            Options { checks: gangway_engine::Checks::MEMORY, ..options() },
-            "checked",
+            Options { checks: Checks { race: true, ..Checks::NONE }, ..options() },
+            "told of",
         ),
         (
             header("sm_80"),

@@ -5,7 +5,7 @@
 mod bench;
 
 use bench::{Bench, WORDS, has_llvm, options};
-use gangway_engine::{Execution, Options, Tier, lanewise};
+use gangway_engine::{Checks, Execution, Options, Tier, lanewise};
 
 /// Bytes of the buffer that a block has for itself, behind what all read.
 const OWN: usize = 4 * WORDS / 4;
@@ -26,21 +26,24 @@ fn regions_since(before: usize) -> usize {
 
 /// Runs a kernel by the interpreter, by Cranelift's code and by LLVM's, which has to have regions.
 fn compare(text: &str) {
-    let run = |execution, tier, threads| {
-        let bench = Bench::new(Options { execution, tier, ..options() }, text);
+    let run = |execution, tier, checks, threads| {
+        let bench = Bench::new(Options { execution, tier, checks, ..options() }, text);
         bench.fill(|index| (index as u32).wrapping_mul(2_654_435_761) >> 7);
         bench.launch_grid([3, 1, 1], [threads, 1, 1]).unwrap_or_else(|fault| panic!("{fault}"));
         bench.words().to_vec()
     };
     for threads in [32, 100] {
-        let wanted = run(Execution::Interpreted, Tier::Cranelift, threads);
-        let before = lanewise().len();
-        for tier in [Tier::Cranelift, Tier::Llvm] {
-            let found = run(Execution::CompiledOnly, tier, threads);
+        let wanted = run(Execution::Interpreted, Tier::Cranelift, Checks::NONE, threads);
+        for (tier, checks) in
+            [(Tier::Cranelift, Checks::NONE), (Tier::Llvm, Checks::NONE), (Tier::Llvm, Checks::MEMORY)]
+        {
+            let before = lanewise().len();
+            let found = run(Execution::CompiledOnly, tier, checks, threads);
             let other = (0..WORDS).find(|&index| wanted[index] != found[index]);
-            assert_eq!(other.map(|at| (at, found[at], wanted[at])), None, "{tier:?}: {text}");
+            assert_eq!(other.map(|at| (at, found[at], wanted[at])), None, "{tier:?}, {checks:?}: {text}");
+            let is_made = tier == Tier::Cranelift || !has_llvm() || regions_since(before) > 0;
+            assert!(is_made, "no code of LLVM's, {checks:?}: {text}");
         }
-        assert!(!has_llvm() || regions_since(before) > 0, "no code of LLVM's: {text}");
     }
 }
 
@@ -229,9 +232,9 @@ fn lanes_of_gcc_add_once() {
 }
 
 /// What is told of the fault of a kernel, without addresses: the buffer is elsewhere each time.
-fn told(text: &str, tier: Tier) -> Vec<String> {
+fn told(text: &str, tier: Tier, checks: Checks) -> Vec<String> {
     let before = lanewise().len();
-    let bench = Bench::new(Options { tier, workers: 1, ..options() }, text);
+    let bench = Bench::new(Options { tier, checks, workers: 1, ..options() }, text);
     bench.clear();
     let report = bench.launch_grid([1, 1, 1], [32, 1, 1]).expect_err("a fault").report;
     assert!(tier == Tier::Cranelift || !has_llvm() || regions_since(before) > 0, "no code of LLVM's");
@@ -259,7 +262,10 @@ fn faults_are_told_as_of_other_code() {
     for (what, step, count) in cases {
         let body = walk.replace("WHAT", &what).replace("STEP", step).replace("COUNT", count);
         let text = kernel("fault", &body);
-        assert_eq!(told(&text, Tier::Llvm), told(&text, Tier::Cranelift), "{text}");
+        for checks in [Checks::NONE, Checks::MEMORY] {
+            let [found, wanted] = [Tier::Llvm, Tier::Cranelift].map(|tier| told(&text, tier, checks));
+            assert_eq!(found, wanted, "{checks:?}: {text}");
+        }
     }
 }
 
@@ -307,6 +313,69 @@ fn faults_of_what_is_looked_up() {
   @%p1 bra NEXT;\n  st.global.u32 [%rd2], %r9;"
         );
         let text = kernel("lookup", &body);
-        assert_eq!(told(&text, Tier::Llvm), told(&text, Tier::Cranelift), "{text}");
+        for checks in [Checks::NONE, Checks::MEMORY] {
+            let [found, wanted] = [Tier::Llvm, Tier::Cranelift].map(|tier| told(&text, tier, checks));
+            assert_eq!(found, wanted, "{checks:?}: {text}");
+        }
     }
+}
+
+/// Loops to the end of the memory that there is, and an element farther: in check mode the one behind it is told, and the
+/// same whoever makes the code. Addresses go on in steps, up and down, or are looked up; two elements are of one line.
+#[test]
+fn loops_end_with_their_memory_in_check_mode() {
+    const ELEMENTS: usize = WORDS;
+    let step = |from: usize, by: i64, access: &str| {
+        format!(
+            "  add.u64 %rd3, %rd1, {};\n  mov.u32 %r4, 0;\n  mov.u32 %r9, 0;\nNEXT:\n  {access}
+  add.u64 %rd3, %rd3, {by};\n  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, TURNS;\n  @%p1 bra NEXT;
+  st.global.u32 [%rd2], %r9;",
+            4 * from
+        )
+    };
+    let (load, store) =
+        ("ld.global.u32 %r5, [%rd3];\n  add.u32 %r9, %r9, %r5;", "st.global.u32 [%rd3], %r4;");
+    let pair = "ld.global.u32 %r5, [%rd3];\n  ld.global.u32 %r6, [%rd3+4];\n  add.u32 %r9, %r5, %r6;";
+    let index =
+        "mad.lo.u32 %r7, %r4, 1, 16284;\n  and.b32 %r7, %r7, 32767;\n  mad.wide.u32 %rd4, %r7, 4, %rd1;
+  ld.global.u32 %r6, [%rd4];\n  add.u32 %r9, %r9, %r6;\n  st.global.u32 [%rd4], %r9;";
+    for (body, turns) in [
+        (step(0, 4, load), ELEMENTS),
+        (step(ELEMENTS - 100, 4, store), 100),
+        (step(ELEMENTS - 1, -4, load), ELEMENTS),
+        (step(99, -4, store), 100),
+        (step(ELEMENTS - 101, 4, pair), 100),
+        (step(0, 4, index), 100),
+    ] {
+        let with = |turns: usize| kernel("end", &body.replace("TURNS", &turns.to_string()));
+        for tier in [Tier::Llvm, Tier::Cranelift] {
+            let before = lanewise().len();
+            let checks = Checks::MEMORY;
+            let bench = Bench::new(Options { tier, checks, workers: 1, ..options() }, &with(turns));
+            bench.clear();
+            bench.launch_grid([1, 1, 1], [32, 1, 1]).unwrap_or_else(|fault| panic!("{tier:?}: {fault}"));
+            assert!(tier == Tier::Cranelift || !has_llvm() || regions_since(before) > 0, "{body}");
+        }
+        let [found, wanted] =
+            [Tier::Llvm, Tier::Cranelift].map(|tier| told(&with(turns + 1), tier, Checks::MEMORY));
+        assert_eq!(found, wanted, "{body}");
+        assert!(wanted.join("\n").contains("thread (0, 0, 0)"), "{wanted:?}");
+    }
+}
+
+/// A constant is read in a loop and not written.
+#[test]
+fn constants_are_not_written_in_check_mode() {
+    let body =
+        "  mov.u64 %rd3, numbers;\n  cvta.const.u64 %rd3, %rd3;\n  mov.u32 %r4, 0;\n  mov.u32 %r9, 0;\nNEXT:
+  ld.u32 %r5, [%rd3];\n  add.u32 %r9, %r9, %r5;\n  setp.eq.u32 %p2, %r4, WHEN;\n  @%p2 st.u32 [%rd3], %r4;
+  add.u64 %rd3, %rd3, 4;\n  add.u32 %r4, %r4, 1;\n  setp.lt.u32 %p1, %r4, 30;\n  @%p1 bra NEXT;
+  st.global.u32 [%rd2], %r9;";
+    let with = |when: &str| {
+        format!(".const .align 4 .u32 numbers[32];\n{}", kernel("constant", &body.replace("WHEN", when)))
+    };
+    compare(&with("99"));
+    let [found, wanted] = [Tier::Llvm, Tier::Cranelift].map(|tier| told(&with("20"), tier, Checks::MEMORY));
+    assert_eq!(found, wanted);
+    assert!(wanted.join("\n").contains("instruction st.u32"), "{wanted:?}");
 }

@@ -5,7 +5,7 @@
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where lanes meet again
 //! (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients neighbours agree
 //! (`quotients`), what lanes may run by themselves (`lanewise`), where all do the same (`uniform`, and `called` for
-//! what is called there), in which `loops`. `division` goes over a module before. Nothing here names a generator.
+//! what is called there), in which `loops`; what addresses are counted from (`roots`). `division` goes over a module before. Nothing here names a generator.
 
 pub(crate) mod block;
 pub(crate) mod called;
@@ -23,6 +23,7 @@ mod order;
 pub(crate) mod passes;
 pub(crate) mod quotients;
 pub(crate) mod region;
+pub(crate) mod roots;
 mod rows;
 pub(crate) mod shape;
 mod slots;

@@ -186,7 +186,7 @@ impl<'a> Unit<'a> {
             }
         }
         let callees = match request {
-            Request { lanewise: true, check: false, watch: false, .. } => {
+            Request { lanewise: true, watch: false, .. } => {
                 let functions = called_alike(&code, &shapes, callers);
                 called_by(request, features, passes, callers, functions)
             }
@@ -195,7 +195,6 @@ impl<'a> Unit<'a> {
         let (lanewise, uniform) = passes.run(Pass::Lanewise, || {
             let wanted = match request {
                 Request { lanewise: false, .. } => Err("it is not asked for"),
-                Request { check: true, .. } => Err("all accesses are checked"),
                 Request { watch: true, .. } => Err("accesses are told of"),
                 _ => Ok(()),
             };

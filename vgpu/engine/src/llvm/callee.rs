@@ -91,6 +91,7 @@ impl Writer<'_> {
             let at = self.text().behind(WARP, Value::wide(offset));
             let _ = writeln!(self.text().text, "  {name} = load i64, ptr {at}");
         }
+        self.lane.begin_windows(blocks);
         for (number, &ty) in (0u32..).zip(&parameters) {
             let at = place(number);
             act!(self.lane.text, "store {0} %given{number}, ptr {at}", of(ty));

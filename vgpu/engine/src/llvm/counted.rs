@@ -80,6 +80,9 @@ pub(super) struct Plan {
 
 pub(super) struct Planned {
     operation: u32,
+    /// What its address is counted from.
+    base: Base,
+    writes: bool,
     line: Line,
     offset: i64,
     bytes: u64,
@@ -88,6 +91,9 @@ pub(super) struct Planned {
 /// Accesses that go on together: what they reach in a turn, and where they have to be aligned.
 pub(super) struct Group {
     line: Line,
+    base: Base,
+    /// Some of them do.
+    writes: bool,
     start: i64,
     end: i64,
     /// Distances from the line, and to how many bytes those are aligned.
@@ -104,7 +110,7 @@ const MOST_APART: i64 = 1 << 20;
 
 fn groups(accesses: &[Planned]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for &Planned { line, offset, bytes, .. } in accesses {
+    for &Planned { line, base, writes, offset, bytes, .. } in accesses {
         let aligned = (offset as u64 & (bytes - 1), bytes);
         let end = offset.saturating_add(bytes as i64);
         let near = |group: &&mut Group| {
@@ -114,11 +120,12 @@ fn groups(accesses: &[Planned]) -> Vec<Group> {
         match groups.iter_mut().find(near) {
             Some(group) => {
                 (group.start, group.end) = (group.start.min(offset), group.end.max(end));
+                group.writes |= writes;
                 if !group.aligned.contains(&aligned) {
                     group.aligned.push(aligned);
                 }
             }
-            None => groups.push(Group { line, start: offset, end, aligned: vec![aligned] }),
+            None => groups.push(Group { line, base, writes, start: offset, end, aligned: vec![aligned] }),
         }
     }
     groups
@@ -327,13 +334,13 @@ pub(super) trait Counted<'a> {
             }
             Kind::Load { access, address, results } => {
                 if results.iter().flatten().any(|&slot| self.lane().reads.has(slot)) {
-                    self.access(index, *access, address, state, plan);
+                    self.access(index, *access, address, false, state, plan);
                 }
                 let near = Near::of(access.ty).map(Known::Near);
                 let wide = results.iter().flatten().filter(|&&slot| self.lane().ty(slot).bits() == 64);
                 found.extend(wide.filter_map(|&slot| Some((slot, near?))));
             }
-            Kind::Store { access, address, .. } => self.access(index, *access, address, state, plan),
+            Kind::Store { access, address, .. } => self.access(index, *access, address, true, state, plan),
             _ => {}
         }
         operation.each_slot(&mut |slot, write| {
@@ -567,7 +574,15 @@ pub(super) trait Counted<'a> {
     }
 
     /// Notes an access whose address goes on in equal steps.
-    fn access(&mut self, operation: u32, access: Access, address: &Address, state: &State, plan: &mut Plan) {
+    fn access(
+        &mut self,
+        operation: u32,
+        access: Access,
+        address: &Address,
+        writes: bool,
+        state: &State,
+        plan: &mut Plan,
+    ) {
         let (Base::Slot(slot), Space::Generic | Space::Global | Space::Constant) =
             (address.base, access.space)
         else {
@@ -576,9 +591,13 @@ pub(super) trait Counted<'a> {
         let (offset, bytes) = (address.offset, u64::from(access.size()));
         match state.get(&slot) {
             Some(&Known::Line(line)) if line.first.ty == Type::Wide => {
-                plan.accesses.push(Planned { operation, line, offset, bytes });
+                let base = self.lane().reads.roots.of(address);
+                plan.accesses.push(Planned { operation, base, writes, line, offset, bytes });
             }
-            Some(&Known::Near(near)) => plan.nearby.push(Nearby { operation, near, offset, bytes }),
+            // In check mode an index may lead out of its table, and is looked at.
+            Some(&Known::Near(near)) if !self.of().check => {
+                plan.nearby.push(Nearby { operation, near, offset, bytes })
+            }
             _ => {}
         }
     }
@@ -657,7 +676,7 @@ pub(super) trait Counted<'a> {
 
     /// Whether accesses are in memory that is accessed here, the first time and the last.
     fn fits(&mut self, group: &Group, last: Value, holds: Value) -> Value {
-        let Group { line, start, end, ref aligned } = *group;
+        let Group { line, base, writes, start, end, ref aligned } = *group;
         let bytes = (end - start) as u64;
         let first = self.binary("add", line.first, Value::wide(start as u64));
         let mut all = vec![holds];
@@ -665,6 +684,11 @@ pub(super) trait Counted<'a> {
         if !line.is_fixed() {
             let span = self.binary("mul", line.step, last);
             ends.push(self.binary("add", first, span));
+        }
+        if self.of().check {
+            let granted = self.lane().are_granted(base, writes, &ends, bytes, holds);
+            all.push(granted);
+            ends.clear();
         }
         for end in ends {
             let distance = self.code().binary("sub", end, Value::wide(range().first));

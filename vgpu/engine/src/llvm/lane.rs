@@ -4,10 +4,12 @@ use rustc_hash::FxHashMap;
 
 use gangway_simt::{Axis, Guard, Kind, Lanes, Part, Place, Read, Scalar, Source, Special};
 
+use super::granted::Granted;
 use super::sequence::{Declared, canonical};
 use super::text::{Label, Text, Type, Value, act, held, make, of};
 use crate::abi::LANES;
 use crate::analysis::liveness::Set;
+use crate::analysis::roots::Roots;
 use crate::analysis::unit::Unit;
 use crate::support::Helper;
 
@@ -33,7 +35,7 @@ pub(super) const FUEL: Value = Value::given(Type::Pointer, "fuel");
 pub(super) const LANE: Value = Value::given(Type::Wide, "lane");
 pub(super) const OWN: Value = Value::given(Type::Wide, "own");
 
-/// How the function's operations read slots.
+/// How the function's operations read slots, and what they count addresses from.
 pub(super) struct Reads {
     /// At all.
     any: Set,
@@ -42,6 +44,7 @@ pub(super) struct Reads {
     /// Slots that hold what arithmetic of 32 bits gives, and nothing else: their NaN is looked for where bits are taken,
     /// and not where they are computed, which would be in each turn of a loop.
     numbers: Set,
+    pub roots: Roots,
 }
 
 impl Reads {
@@ -49,7 +52,8 @@ impl Reads {
     pub fn new(unit: &Unit<'_>) -> Self {
         let slots = unit.code.slots.len();
         let numbers = super::numbers::numbers(unit);
-        let mut reads = Reads { any: Set::new(slots), floats: Set::new(slots), numbers };
+        let roots = Roots::new(&unit.code);
+        let mut reads = Reads { any: Set::new(slots), floats: Set::new(slots), numbers, roots };
         for operation in &unit.code.operations {
             operation.each_slot(&mut |slot, write| {
                 if !write {
@@ -95,6 +99,8 @@ pub(super) struct Lane<'a> {
     pub tables: bool,
     /// Accesses whose addresses are known to be in memory, by operation.
     pub known: FxHashMap<u32, Reached>,
+    /// Check mode: the memory that accesses may go to.
+    pub granted: Granted,
 }
 
 /// Where an access goes that needs no check.
@@ -115,7 +121,17 @@ impl<'a> Lane<'a> {
         reads: &'a Reads,
         same: bool,
     ) -> Self {
-        Lane { unit, text, declared, reads, same, leave: None, tables: false, known: FxHashMap::default() }
+        Lane {
+            unit,
+            text,
+            declared,
+            reads,
+            same,
+            leave: None,
+            tables: false,
+            known: FxHashMap::default(),
+            granted: Granted::default(),
+        }
     }
 
     /// The function of a warp's that has been written, with its own location first among `locations`.
@@ -383,12 +399,30 @@ impl Lane<'_> {
         self.text.store(fuel, FUEL);
         let spent = self.text.compare("slt", fuel, Value::wide(0));
         let pause = self.text.label();
-        self.text.seldom(spent, pause, to);
+        let Some(freed) = self.has_freed() else {
+            self.text.seldom(spent, pause, to);
+            self.text.begin(pause);
+            self.pause();
+            return self.text.jump(to);
+        };
+        let either = self.text.binary("or", spent, freed);
+        let (seldom, forget) = (self.text.label(), self.text.label());
+        self.text.seldom(either, seldom, to);
+        self.text.begin(seldom);
+        self.text.branch(spent, pause, forget);
         self.text.begin(pause);
+        self.pause();
+        self.text.jump(forget);
+        self.text.begin(forget);
+        self.forget_windows();
+        self.text.jump(to);
+    }
+
+    /// Lets others run.
+    fn pause(&mut self) {
         self.put_fuel();
         self.call(Helper::Turn, &[]);
         self.take_fuel();
-        self.text.jump(to);
     }
 
     /// Takes the warp's fuel, for all its lanes if each runs by itself.

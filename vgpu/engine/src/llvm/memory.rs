@@ -38,12 +38,26 @@ impl Lane<'_> {
         self.text.binary("add", base, Value::wide(address.offset as u64))
     }
 
+    /// The variable that an access is looked at by, and its size: where nothing else may be read, or the access names it.
+    pub fn table(&self, address: &Address, writes: bool) -> Option<(u32, u64)> {
+        let symbol = match address.base {
+            Base::Slot(slot) if self.tables => table(&self.unit.code, slot)?,
+            Base::Place(Place::Symbol(symbol)) if self.unit.check && !writes => symbol,
+            _ => return None,
+        };
+        Some((symbol, self.unit.bytes_of(symbol)?))
+    }
+
     /// Checks where an access goes; the code that is written next does it there.
-    fn check(&mut self, address: &Address, access: Access) -> Checked {
+    fn check(&mut self, address: &Address, access: Access, writes: bool) -> Checked {
         let bytes = u64::from(access.size());
-        let table = address.slot().filter(|_| self.tables).and_then(|slot| table(&self.unit.code, slot));
-        let table = table.and_then(|symbol| Some((symbol, self.unit.bytes_of(symbol)?)));
+        let table = self.table(address, writes);
+        let granted = self.unit.check && table.is_none() && !In::of(access.space).is_narrow();
+        let window = granted.then(|| self.window(address, access, writes));
         let address = self.address(address);
+        if let Some(window) = window {
+            return self.check_granted(window, address);
+        }
         if let Some((symbol, size)) = table {
             let start = self.address_of(Place::Symbol(symbol));
             let offset = self.text.binary("sub", address, start);
@@ -56,26 +70,17 @@ impl Lane<'_> {
             let wrong = self.text.binary("or", outside, odd);
             return self.checked(wrong, address, address);
         }
-        let text = &mut self.text;
         let (wrong, place) = match In::of(access.space) {
             In::Generic | In::Global => {
                 // What is not aligned has low bits, which are the highest of the rotated distance.
-                let distance = text.binary("sub", address, Value::wide(range().first));
+                let distance = self.text.binary("sub", address, Value::wide(range().first));
                 let most = range().windows - range().first - bytes;
-                let shift = bytes.trailing_zeros();
-                let turned = if shift == 0 {
-                    distance
-                } else {
-                    self.declared.insert("declare i64 @llvm.fshr.i64(i64, i64, i64)".to_owned());
-                    make!(
-                        text,
-                        Type::Wide,
-                        "call i64 @llvm.fshr.i64(i64 {distance}, i64 {distance}, i64 {shift})"
-                    )
-                };
-                (text.compare("ugt", turned, Value::wide(most >> shift)), address)
+                let turned = self.turned(distance, bytes);
+                let most = Value::wide(most >> bytes.trailing_zeros());
+                (self.text.compare("ugt", turned, most), address)
             }
             In::Shared => {
+                let text = &mut self.text;
                 let start = text.binary("and", address, Value::wide(u32::MAX.into()));
                 let end = text.binary("add", start, Value::wide(bytes));
                 let outside = text.compare("ugt", end, SHARED_SIZE);
@@ -85,6 +90,7 @@ impl Lane<'_> {
                 (wrong, text.binary("add", SHARED, start))
             }
             In::Local => {
+                let text = &mut self.text;
                 // What is before the memory that is used is far behind it.
                 let start = text.binary("sub", address, Value::wide(FIRST_LOCAL));
                 let start = text.binary("and", start, Value::wide(u32::MAX.into()));
@@ -100,6 +106,22 @@ impl Lane<'_> {
         self.checked(wrong, address, place)
     }
 
+    /// The same in check mode. Where the region knows of no range, it asks for one first.
+    fn check_granted(&mut self, window: usize, address: Value) -> Checked {
+        let outside = self.is_outside_window(window, address);
+        let text = &mut self.text;
+        let (renew, slow, fast, done) = (text.label(), text.label(), text.label(), text.label());
+        text.seldom(outside, renew, fast);
+        text.begin(renew);
+        self.renew_window(window, address);
+        let outside = self.is_outside_window(window, address);
+        let text = &mut self.text;
+        text.branch(outside, slow, fast);
+        text.begin(fast);
+        let pointer = text.convert("inttoptr", address, Type::Pointer);
+        Checked { address, pointer, slow, done }
+    }
+
     fn checked(&mut self, wrong: Value, address: Value, place: Value) -> Checked {
         let text = &mut self.text;
         let (slow, fast, done) = (text.label(), text.label(), text.label());
@@ -110,9 +132,10 @@ impl Lane<'_> {
     }
 
     /// What helpers are told about an access.
-    fn described(&mut self, access: Access) -> Value {
-        let plain = Described::plain(access.ty.size() as u8, In::of(access.space), false);
-        let described = Described { count: access.count, ..plain };
+    fn described(&mut self, address: &Address, access: Access, writes: bool) -> Value {
+        let plain = Described::plain(access.ty.size() as u8, In::of(access.space), self.unit.check);
+        let site = if self.unit.check { self.site(address, writes) } else { 0 };
+        let described = Described { count: access.count, site, ..plain };
         Value::wide(described.bits() as u64)
     }
 
@@ -194,7 +217,7 @@ impl Lane<'_> {
             }
             return;
         }
-        let checked = self.check(address, access);
+        let checked = self.check(address, access, false);
         // A load whose value nobody needs may have to be done all the same, for its fault.
         let needed = results.iter().flatten().any(|&slot| self.reads.has(slot));
         let how = if needed { "" } else { "volatile " };
@@ -218,7 +241,7 @@ impl Lane<'_> {
             return;
         }
         self.pass(checked.address, field!(addresses));
-        let (bit, described) = (self.bit(), self.described(access));
+        let (bit, described) = (self.bit(), self.described(address, access, false));
         self.call(Helper::Load, &[bit, described]);
         let slow: Vec<Value> =
             (0..usize::from(access.count)).map(|index| self.take(of(ty), Self::element(index))).collect();
@@ -324,7 +347,7 @@ impl Lane<'_> {
         if let Some((pointer, _)) = self.reached(address) {
             return self.store_at(pointer, ty, &values);
         }
-        let checked = self.check(address, access);
+        let checked = self.check(address, access, true);
         self.store_at(checked.pointer, ty, &values);
         self.text.jump(checked.done);
         self.text.begin(checked.slow);
@@ -333,7 +356,7 @@ impl Lane<'_> {
             self.pass_to_store(value, Self::element(index));
         }
         // A generic address may be one of each lane's own memory.
-        let (bit, described) = (self.bit(), self.described(access));
+        let (bit, described) = (self.bit(), self.described(address, access, true));
         let bit = if self.same { Value::wide(ALL.into()) } else { bit };
         self.call(Helper::Store, &[bit, described]);
         self.text.jump(checked.done);

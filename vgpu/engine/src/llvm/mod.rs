@@ -8,10 +8,11 @@
 //!
 //! LLVM runs in a process of its own (`gangway-llvm`); `object` and `lines` read what it makes.
 //! `region` and `uniform` write a region's function, `counted` its innermost loops with what `near` knows of indices, and
-//! `lane` what is in it, with `operations`, `numbers`, `memory` and `sequence`, as the `text` of LLVM's IR.
+//! `lane` what is in it, with `operations`, `numbers`, `memory`, in check mode `windows` of what is `granted`, and `sequence`, as the `text` of LLVM's IR.
 
 mod callee;
 mod counted;
+mod granted;
 mod lane;
 mod lines;
 mod memory;
@@ -23,6 +24,7 @@ mod region;
 mod sequence;
 mod text;
 mod uniform;
+mod windows;
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};

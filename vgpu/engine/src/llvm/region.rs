@@ -186,6 +186,7 @@ impl Writer<'_> {
         let top = self.lane.field(Type::Wide, field!(local_top));
         self.lane.declared.insert("declare i64 @llvm.umin.i64(i64, i64)".to_owned());
         self.name(super::lane::LOCAL_END, format_args!("call i64 @llvm.umin.i64(i64 {top}, i64 {stride})"));
+        self.lane.begin_windows(&self.region.blocks);
         let enters: Vec<(u32, Handed)> =
             self.region.enters.iter().map(|&slot| (slot, handed(unit, slot))).collect();
         let shared: Vec<(u32, Value)> =

@@ -120,6 +120,7 @@ impl<'a> Writer<'a> {
             let at = self.text().behind(WARP, Value::wide(offset));
             let _ = writeln!(self.text().text, "  {name} = load i64, ptr {at}");
         }
+        self.lane.begin_windows(&self.region.blocks);
         for slot in slots {
             let ty = of(unit.code.slots[slot as usize]);
             // What a register holds that nothing has written.

@@ -98,6 +98,7 @@ helpers! {
     CopyOut = enter_copy_out => local::copy_out,
     WatchLoads = enter_watch_loads => watch::watch_loads,
     WatchStores = enter_watch_stores => watch::watch_stores,
+    Grant = enter_grant => pointers::grant,
     BeginLine = enter_begin_line => watch::begin_line,
     Fence = enter_fence => watch::fence,
     Synchronize = enter_synchronize => watch::synchronize,

@@ -200,7 +200,7 @@ fn anywhere(
         Space::Generic | Space::Global => {
             let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
             let own = warp.shared as u64;
-            let is_shadow = (range().first..range().base).contains(&address);
+            let is_shadow = shadow::is_enabled() && (range().first..range().base).contains(&address);
             if access.check && !is_shadow && !(own..own + warp.shared_size).contains(&address) {
                 let memory = DeviceMemory::get().map_err(|error| FaultKind::Launch(error.to_string()))?;
                 // Code for atomic operations on one or two bytes uses the word that they are in, and leaves what is

@@ -3,8 +3,10 @@
 
 use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, range};
 
+use super::helper::run;
 use super::place::{Access, FIRST_LOCAL, Space, narrow_address};
 use crate::abi::{ALL, LANES, Lanes64, Warp};
+use crate::windows::Window;
 
 /// The place of each lane's access; what stands for lanes outside of the mask means nothing.
 pub(super) struct Pointers {
@@ -131,6 +133,24 @@ fn bounds(warp: &Warp, access: Access, first: u64) -> Option<(u64, u64)> {
     // SAFETY: where accesses are checked the engine has set it to the counter of the space, which stays.
     let freed = unsafe { warp.freed.as_ref() }?;
     warp.grants.around(freed, access.site, first)?.bounds(size)
+}
+
+/// Gives the range around an address that a site may access.
+pub(super) unsafe extern "C" fn grant(warp: *mut Warp, address: u64, site: u64) {
+    // SAFETY: compiled code passes its warp.
+    unsafe {
+        run(warp, |warp| {
+            let (start, length) = (warp.shared as u64, warp.shared_size);
+            let range = if address.wrapping_sub(start) < length {
+                // It is the block's, and is not remembered longer than that.
+                Some(Window::new(start, length))
+            } else {
+                // SAFETY: where accesses are checked the engine has set it to the counter of the space, which stays.
+                warp.freed.as_ref().and_then(|freed| warp.grants.around(freed, site as u8, address))
+            };
+            warp.grants.give(range);
+        });
+    }
 }
 
 fn place(base: u64, offset: u64) -> *mut u8 {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gangway_device_memory::{AllocationKind, Request, Space};
-use gangway_engine::{Engine, Execution, KernelLaunch, Options, Tier};
+use gangway_engine::{Checks, Engine, Execution, KernelLaunch, Options, Tier};
 
 use super::generate::{IN, Kernel, OUT, SUMS};
 
@@ -16,6 +16,8 @@ pub struct Engines {
     compiled: Arc<Engine>,
     /// With code of LLVM's where lanes run by themselves.
     lanewise: Arc<Engine>,
+    /// The same, and all accesses are looked at.
+    checked: Arc<Engine>,
 }
 
 /// Device memory that is freed in the end.
@@ -51,17 +53,21 @@ impl Engines {
     pub fn new() -> Engines {
         let engine =
             |execution, tier| Engine::new(Options { workers: 2, execution, tier, ..Options::default() });
+        let checked = Options { checks: Checks::MEMORY, tier: Tier::Llvm, ..Options::default() };
         Engines {
             interpreted: engine(Execution::Interpreted, Tier::Cranelift),
             compiled: engine(Execution::CompiledOnly, Tier::Cranelift),
             lanewise: engine(Execution::CompiledOnly, Tier::Llvm),
+            checked: Engine::new(Options { workers: 2, execution: Execution::CompiledOnly, ..checked }),
         }
     }
 
     /// Whether all leave the same memory; the first difference otherwise.
     pub fn compare(&self, kernel: &Kernel) -> Result<(), String> {
         let wanted = run(&self.interpreted, kernel)?;
-        for (what, engine) in [("compiled", &self.compiled), ("by LLVM", &self.lanewise)] {
+        let engines =
+            [("compiled", &self.compiled), ("by LLVM", &self.lanewise), ("by LLVM, checked", &self.checked)];
+        for (what, engine) in engines {
             let found = run(engine, kernel)?;
             Self::same(kernel, &wanted, &found).map_err(|difference| format!("{what}: {difference}"))?;
         }
