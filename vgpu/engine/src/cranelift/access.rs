@@ -363,8 +363,27 @@ impl Emitter<'_, '_> {
             let running = self.running(guard);
             self.begin_seldom(running)
         });
-        address.store(&mut self.builder, self.warp, field!(addresses));
-        self.pass(&values);
+        let is_same = |input: &Input| matches!(input, Input::Lanes(Lanes::Uniform(_)));
+        let same = matches!(address, Lanes::Uniform(_)) && values.iter().all(is_same);
+        let pass = |emitter: &mut Self| {
+            address.store(&mut emitter.builder, emitter.warp, field!(addresses));
+            emitter.pass(&values);
+        };
+        if !same {
+            pass(self);
+        }
+        // Of lanes that all run one is never alone.
+        let may_be_alone = guard.is_some() || !self.converged;
+        let single = match &values[..] {
+            [Input::Lanes(value)] if may_be_alone => {
+                let running = self.running(guard);
+                self.single_atomic(atomic, [&address, value], running)
+            }
+            _ => None,
+        };
+        if same {
+            pass(self);
+        }
         // Its order is known of the opcode.
         let access = Described {
             operation: Operation::of(atomic),
@@ -377,8 +396,13 @@ impl Emitter<'_, '_> {
         let opcode = self.number(atomic.opcode.into());
         self.call(Helper::Atomic, &[running, access, opcode]);
         if atomic.result.is_some() {
-            let old = Lanes::load(&mut self.builder, ty.is_wide(), self.warp, field!(results));
+            let mut old = Lanes::load(&mut self.builder, ty.is_wide(), self.warp, field!(results));
+            if let Some(single) = &single {
+                old = self.loaded(single, &[old]).remove(0);
+            }
             self.write_lanes(atomic.result, ty, old, guard);
+        } else if let Some(single) = &single {
+            self.stored(single);
         }
         if let Some(after) = after {
             self.end_seldom(after);

@@ -4,16 +4,21 @@
 //! Helpers look at all lanes. Here the address of the one lane is checked as the ends of shaped
 //! accesses are in converged code, and used as a scalar. What is not in device or shared memory, or
 //! not aligned, is left to the helpers.
+//!
+//! Atomic operations are done so in converged code, too, where a guard chooses the lane: GCC has one lane of
+//! a warp do what its thread does once.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{Block as Label, BlockArg, InstBuilder, Value};
-use gangway_simt::{Access, Space};
+use cranelift_codegen::ir::{AtomicRmwOp, Block as Label, BlockArg, InstBuilder, Value};
+use gangway_simt::{Access, Atomic, AtomicOperator, Space};
 
 use crate::abi::LANES;
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::state::field;
 use crate::cranelift::value::Lanes;
+
+use super::device_memory;
 
 /// The place of a lane's access, where the code that is made next does it.
 pub(crate) struct Single {
@@ -30,12 +35,49 @@ impl Emitter<'_, '_> {
     /// Branches on whether one lane of `running` is alone with an access to device or shared memory,
     /// and has the code made next done where it is. None: helpers do all accesses of the kind.
     pub(crate) fn single(&mut self, address: &Lanes, access: Access, running: Value) -> Option<Single> {
-        let space = access.space;
-        let own = matches!(space, Space::Local | Space::Parameters);
+        let own = matches!(access.space, Space::Local | Space::Parameters);
         if self.converged || access.strong || own {
             return None;
         }
-        let bytes = i64::from(access.size());
+        Some(self.one_lane(address, access.space, i64::from(access.size()), running))
+    }
+
+    /// The same for an atomic operation: one that a processor has an instruction for, by which no lane waits for
+    /// another thread, and that nobody is told of. Vectors have been passed to the helper.
+    pub(crate) fn single_atomic(
+        &mut self,
+        atomic: &Atomic,
+        [address, value]: [&Lanes; 2],
+        running: Value,
+    ) -> Option<Single> {
+        let operation = on_words(atomic)?;
+        let told = self.unit.check || self.unit.watch || self.unit.init;
+        let own = matches!(atomic.space, Space::Local | Space::Parameters);
+        if told || own {
+            return None;
+        }
+        let ty = if atomic.ty.is_wide() { I64 } else { I32 };
+        let single = self.one_lane(address, atomic.space, i64::from(ty.bytes()), running);
+        let value = match value {
+            Lanes::Uniform(value) => *value,
+            Lanes::Vector(_) => self.load_of_lane(single.lane, ty == I64, field!(values)),
+        };
+        let flags = device_memory();
+        let before = self.builder.ins().atomic_rmw(ty, flags, operation, single.pointer, value);
+        let before = match atomic.result {
+            Some(_) => Lanes::Uniform(before).vectors(&mut self.builder).into(),
+            None => Vec::new(),
+        };
+        for &value in &before {
+            let ty = self.builder.func.dfg.value_type(value);
+            self.builder.append_block_param(single.done, ty);
+        }
+        self.leave_single(&single, &before);
+        self.builder.switch_to_block(single.slow);
+        Some(single)
+    }
+
+    fn one_lane(&mut self, address: &Lanes, space: Space, bytes: i64, running: Value) -> Single {
         let lane = self.builder.ins().ctz(running);
         let lane = self.builder.ins().uextend(I64, lane);
         let address = match address {
@@ -63,7 +105,7 @@ impl Emitter<'_, '_> {
             }
             _ => address,
         };
-        Some(Single { lane, bit: running, pointer, slow, done })
+        Single { lane, bit: running, pointer, slow, done }
     }
 
     /// Loads the elements for the lane, as values of all lanes, and goes on where helpers do it.
@@ -123,4 +165,36 @@ impl Emitter<'_, '_> {
         let at = self.builder.ins().iadd(self.warp, offset);
         self.load_at(if wide { I64 } else { I32 }, at, field)
     }
+}
+
+/// The processor's atomic operation, where it has one by which no lane can wait for another thread.
+fn on_words(atomic: &Atomic) -> Option<AtomicRmwOp> {
+    if !matches!(atomic.ty.size(), 4 | 8) {
+        return None;
+    }
+    let signed = atomic.ty.is_signed();
+    Some(match atomic.operator {
+        AtomicOperator::Add => AtomicRmwOp::Add,
+        AtomicOperator::And => AtomicRmwOp::And,
+        AtomicOperator::Or => AtomicRmwOp::Or,
+        AtomicOperator::Xor => AtomicRmwOp::Xor,
+        AtomicOperator::Min => {
+            if signed {
+                AtomicRmwOp::Smin
+            } else {
+                AtomicRmwOp::Umin
+            }
+        }
+        AtomicOperator::Max => {
+            if signed {
+                AtomicRmwOp::Smax
+            } else {
+                AtomicRmwOp::Umax
+            }
+        }
+        AtomicOperator::AddFloat
+        | AtomicOperator::Exchange
+        | AtomicOperator::CompareAndSwap
+        | AtomicOperator::Other => return None,
+    })
 }
