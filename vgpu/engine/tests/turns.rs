@@ -59,6 +59,59 @@ fn quotients_of_constants() {
     }
 }
 
+/// Even constants are divided by in parts: a shift, a product, and a shift or a mask, with what has been shifted left.
+#[test]
+fn quotients_of_even_constants() {
+    for (factor, low, shift, divisor) in [
+        (0x8020_0803_u32, 1, 9, 2046),
+        (0xcf6d_29a3, 1, 6, 158),
+        (0xaaaa_aaab, 2, 3, 48),
+        (0xaaaa_aaab, 1, 1, 6),
+        (0x0002_0001, 4, 0, 524_272),
+    ] {
+        let divide = format!("shr.u32 %t, %x, {low}; mul.hi.u32 %t, %t, {factor};");
+        compare(&format!(
+            "add.u32 %x, %n, {}; {divide} shr.u32 %q, %t, {shift}; mul.lo.u32 %s, %q, -{divisor};
+             add.u32 %r, %x, %s; and.b32 %r, %r, 63; and.b32 %q, %q, 7; {READ} {STORE}",
+            4 * divisor - 20
+        ));
+        // Four times the quotient; what is shifted out tells no lanes apart.
+        compare(&format!(
+            "mad.lo.u32 %x, %n, 1, 3221225400; {divide} shl.b32 %t, %t, 2; and.b32 %q, %t, -{};
+             shr.u32 %s, %q, 3; and.b32 %q, %q, 7; add.u32 %q, %q, %s; and.b32 %q, %q, 31;
+             and.b32 %r, %x, 31; {READ} {STORE}",
+            4 << shift
+        ));
+    }
+}
+
+/// The same with signs, and with order that others see in another way.
+#[test]
+fn signed_quotients_in_parts() {
+    for start in [-300, -16, 0, 290] {
+        for (first, second) in [("s32", "s32"), ("u32", "s32"), ("s32", "u32")] {
+            compare(&format!(
+                "add.s32 %sx, %n, {start}; shr.{first} %sq, %sx, 1; mul.hi.{second} %sq, %sq, 1739733589;
+                 shr.s32 %sr, %sq, 5; shr.u32 %t, %sq, 31; add.s32 %sq, %sr, %t; and.b32 %q, %sq, 7;
+                 and.b32 %r, %sx, 63; {READ} {STORE}"
+            ));
+        }
+    }
+}
+
+/// 64 bits, of which compilers keep the low half in the midst, as in counters that are known to be small.
+#[test]
+fn quotients_of_a_low_half() {
+    for start in ["77", "4294967196", "8589934492"] {
+        compare(&format!(
+            "cvt.u64.u32 %X, %n; add.u64 %X, %X, {start}; and.b64 %X, %X, 4294967295; shr.u64 %Q, %X, 1;
+             mul.hi.u64 %Q, %Q, -9214356032908681207; shr.u64 %Q, %Q, 8; and.b64 %Q, %Q, 4294967294;
+             cvt.u32.u64 %t, %Q; cvt.u32.u64 %x, %X; mad.lo.u32 %r, %t, -1023, %x; and.b32 %r, %r, 63;
+             and.b32 %q, %t, 7; {READ} {STORE}"
+        ));
+    }
+}
+
 #[test]
 fn signed_quotients_of_numbers_around_zero() {
     for start in [-100, -16, 0, 30] {

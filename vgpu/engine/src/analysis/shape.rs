@@ -628,12 +628,22 @@ pub(crate) fn widens(compute: &Compute) -> bool {
 /// The type of what is widened from 32 bits to 64, and how many of the sources have it.
 pub(crate) fn widened(compute: &Compute) -> Option<(Scalar, usize)> {
     let Algebra { operator, ty } = compute.algebra?;
+    if keeps_word(compute) {
+        return Some((Scalar::U32, 1));
+    }
     let sources = match operator {
         Operator::Convert { to, .. } if to.bits() == 64 => 1,
         Operator::Multiply(Half::Both) | Operator::MultiplyAdd(Half::Both) => 2,
         _ => return None,
     };
     (ty.bits() == 32).then_some((ty, sources))
+}
+
+/// Whether the low half of 64 bits is kept, which is as good as making 64 bits of it.
+fn keeps_word(compute: &Compute) -> bool {
+    let Some(Algebra { operator: Operator::And, ty }) = compute.algebra else { return false };
+    let mask = compute.sources.get(1).and_then(|read| read.source.constant());
+    ty.bits() == 64 && mask == Some(u32::MAX.into())
 }
 
 /// The steps of a result whose sources have steps, given their shapes; `None` where they are not equal
@@ -663,6 +673,7 @@ pub(crate) fn steps_of(compute: &Compute, shapes: &[Shape]) -> Option<i64> {
             step(0)?.checked_mul(1 << by)
         }
         Operator::Convert { exact: true, .. } => step(0),
+        Operator::And if keeps_word(compute) => step(0),
         Operator::Multiply(Half::High)
         | Operator::MultiplyAdd(Half::High)
         | Operator::Divide

@@ -155,7 +155,7 @@ impl<'a> Emitter<'a, '_> {
             Agreed::Result(known) => self.set_first(compute, known, guard),
             Agreed::Lanes(noted) => {
                 self.compute_lanes(compute, guard);
-                self.note_product(compute.results[0].slot, noted);
+                self.note_ordered(compute.results[0].slot, noted);
             }
             Agreed::Other => self.compute_lanes(compute, guard),
         }

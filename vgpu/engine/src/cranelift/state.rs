@@ -7,6 +7,8 @@ use cranelift_codegen::ir::{MemFlagsData, SigRef, StackSlot, Value};
 use gangway_simt::{Compute, Space};
 use rustc_hash::FxHashMap;
 
+use crate::analysis::quotients::Rate;
+
 use super::sequence::Input;
 use super::value::Lanes;
 
@@ -84,8 +86,8 @@ pub(crate) struct Agreement {
     /// behind it is looked at any more.
     pub left: Option<Value>,
     pub last: Option<Value>,
-    /// High halves of products, by slot. A shift makes quotients of them.
-    pub products: FxHashMap<u32, Product>,
+    /// Values in the order of the lanes, by slot. A shift or a mask makes quotients of them.
+    pub ordered: FxHashMap<u32, Ordered>,
 }
 
 impl Agreement {
@@ -97,17 +99,17 @@ impl Agreement {
 
     /// A slot is written.
     pub fn forget(&mut self, slot: u32) {
-        self.products.remove(&slot);
+        self.ordered.remove(&slot);
     }
 }
 
-/// The high half of what lanes have times a constant: how it is made for any lane.
+/// Values in the order of the lanes, such as the high half of a product with a constant: how they are made for any
+/// lane, and how fast they grow.
 #[derive(Clone)]
-pub(crate) struct Product {
+pub(crate) struct Ordered {
     pub compute: Compute,
     pub sources: Vec<Source>,
-    /// How much the double-wide products of neighbours differ.
-    pub step: u128,
+    pub rate: Rate,
 }
 
 /// A source of an operation.
@@ -115,5 +117,5 @@ pub(crate) struct Product {
 pub(crate) enum Source {
     Steps(Steps),
     Same(Input),
-    Product(Product),
+    Ordered(Ordered),
 }

@@ -12,16 +12,16 @@ use std::ops::Range;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value};
-use gangway_simt::{Compute, Kind, Operator, Source as From};
+use gangway_simt::{Compute, Kind, Source as From};
+use rustc_hash::FxHashMap;
 
 use crate::abi::LANES;
 use crate::analysis::liveness::Set;
-use crate::analysis::quotients::{Form, LEAST_DIVISOR, divides, divisor, form, form_of, is_small};
+use crate::analysis::quotients::{Form, Next, Rate, divides, divisor, form, form_of, is_small};
 use crate::analysis::shape::{MOST_STEP, Shape, steps_of};
 use crate::cranelift::emit::Emitter;
 use crate::cranelift::sequence::{Input, Output};
-use crate::cranelift::state::{Known, Steps};
-use crate::cranelift::state::{Product, Source};
+use crate::cranelift::state::{Known, Ordered, Source, Steps};
 use crate::cranelift::steps::beyond;
 use crate::cranelift::value::Lanes;
 
@@ -33,12 +33,12 @@ pub(crate) enum Agreed {
     /// Nothing that depends on it.
     Other,
     Result(Known),
-    /// Any values, which a shift makes quotients of.
+    /// Any values in the order of the lanes, which a shift or a mask makes quotients of.
     Lanes(Noted),
 }
 
-/// A product, to be noted when the slot has been written.
-pub(crate) struct Noted(Product);
+/// Such values, to be noted when the slot has been written.
+pub(crate) struct Noted(Ordered);
 
 /// A span of operations with accesses whose addresses quotients are in.
 pub(crate) struct Span {
@@ -50,7 +50,17 @@ pub(crate) struct Span {
 impl Emitter<'_, '_> {
     /// Whether lanes may have to agree in what an operation gives.
     pub fn divides(&self, index: u32) -> bool {
-        divides(self.unit.operation(index))
+        let operation = self.unit.operation(index);
+        let Kind::Compute(compute) = &operation.kind else { return false };
+        divides(operation) || self.ordered_of(compute).is_some()
+    }
+
+    /// What is known of the first source of an operation, if that is in the order of the lanes.
+    fn ordered_of(&self, compute: &Compute) -> Option<&Ordered> {
+        let read = compute.sources.first()?;
+        let From::Slot(slot) = read.source else { return None };
+        let ordered = self.agreement.as_ref()?.ordered.get(&slot)?;
+        (self.ty(slot).bits() == read.ty.bits()).then_some(ordered)
     }
 
     /// The span that begins with the first of some operations, if that divides a value of
@@ -67,7 +77,10 @@ impl Emitter<'_, '_> {
         let Some(Known::Steps(steps)) = self.narrowed(known, dividend.ty) else { return None };
         let small =
             form != Form::Product && divisor(compute).is_some_and(|divisor| is_small(divisor, steps.step));
-        if steps.bases.len() != 1 || steps.step == 0 || small {
+        if steps.bases.len() != 1 || steps.step == 0 {
+            return None;
+        }
+        if small && !self.is_begun(operations.clone(), Rate::of_steps(steps.step, compute)?) {
             return None;
         }
         let mut divided = Set::new(unit.code.slots.len());
@@ -105,6 +118,34 @@ impl Emitter<'_, '_> {
         Some(Span { operations: start..end?, divided })
     }
 
+    /// Whether a division in several operations begins with the first of some, which takes values of a rate.
+    fn is_begun(&self, operations: Range<u32>, first: Rate) -> bool {
+        let mut rates: FxHashMap<u32, Rate> = FxHashMap::default();
+        for index in operations.clone().take(MOST) {
+            let operation = self.unit.operation(index);
+            let next = match &operation.kind {
+                Kind::Compute(compute) if operation.guard.is_none() => {
+                    let rate = match compute.sources.first().map(|read| read.source) {
+                        _ if index == operations.start => Some(first),
+                        Some(From::Slot(slot)) => rates.get(&slot).copied(),
+                        _ => None,
+                    };
+                    rate.and_then(|rate| rate.after(compute))
+                }
+                _ => None,
+            };
+            operation.each_slot(&mut |slot, write| match next {
+                Some(Next::Ordered(rate)) if write => drop(rates.insert(slot, rate)),
+                _ if write => drop(rates.remove(&slot)),
+                _ => {}
+            });
+            if matches!(next, Some(Next::Quotient { .. })) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// What an operation gives in lanes that agree, if it is one on which they have to.
     pub fn agree(&mut self, compute: &Compute) -> Agreed {
         self.try_agree(compute).unwrap_or(Agreed::Other)
@@ -112,53 +153,98 @@ impl Emitter<'_, '_> {
 
     fn try_agree(&mut self, compute: &Compute) -> Option<Agreed> {
         let leader = self.agreement.as_ref()?.leader;
-        let form = form(compute)?;
         let register = self.ty(compute.results[0].slot?);
-        let sources = self.agreeing_sources(compute, form)?;
-        let values: Vec<Value> = match leader {
-            Some(leader) => vec![self.value_in(leader, compute, &sources)?],
-            None => {
-                let ends = [0, LANES as i64 - 1].map(|lane| self.builder.ins().iconst(I32, lane));
-                ends.iter()
-                    .map(|&lane| self.value_in(lane, compute, &sources))
-                    .collect::<Option<Vec<Value>>>()?
-            }
-        };
-        let wide = self.builder.func.dfg.value_type(values[0]) == I64;
-        if register.is_wide() != wide || register.bits() < 32 {
+        if register.bits() < 32 {
             return None;
         }
-        let step = self.step_of(form, compute, &sources)?;
+        let (form, sources, dropped) = match self.divided(compute) {
+            Some((sources, Next::Ordered(rate))) => {
+                let fits = compute.algebra?.ty.bits() == register.bits();
+                return fits
+                    .then(|| Agreed::Lanes(Noted(Ordered { compute: compute.clone(), sources, rate })));
+            }
+            Some((sources, Next::Quotient { dropped })) => (Form::Quotient, sources, Some(dropped)),
+            None => {
+                let form = form(compute).filter(|&form| form != Form::Product)?;
+                (form, self.agreeing_sources(compute, form)?, None)
+            }
+        };
+        let step = if dropped.is_some() { 0 } else { self.step_of(form, compute, &sources)? };
+        let first = leader.unwrap_or_else(|| self.builder.ins().iconst(I32, 0));
+        let value = self.value_in(first, compute, &sources)?;
+        let wide = self.builder.func.dfg.value_type(value) == I64;
+        if register.is_wide() != wide {
+            return None;
+        }
+        let told = self.told_in(first, compute, &sources, dropped)?;
         if form != Form::Wide && leader.is_none() {
             self.expect_order(compute, &sources);
-        }
-        if form == Form::Product {
-            let factor = compute.sources.get(1)?.source.constant()?;
-            let step = u128::from(factor.unsigned_abs()) * u128::from(step.unsigned_abs());
-            return Some(Agreed::Lanes(Noted(Product { compute: compute.clone(), sources, step })));
         }
         let known = |base: Value| match step {
             0 => Known::lanes(Lanes::Uniform(base)),
             _ => Known::Steps(Steps { bases: [base].into(), step }),
         };
         let Some(leader) = leader else {
-            let distance = self.builder.ins().isub(values[1], values[0]);
+            let last = self.builder.ins().iconst(I32, LANES as i64 - 1);
+            let end = self.told_in(last, compute, &sources, dropped)?;
+            let distance = self.builder.ins().isub(end, told);
             let expected = step * (LANES as i64 - 1);
             let other = self.builder.ins().icmp_imm_s(IntCC::NotEqual, distance, expected);
             self.disagree(other);
-            return Some(Agreed::Result(known(values[0])));
+            return Some(Agreed::Result(known(value)));
         };
         let before = self.times(leader, step, wide);
-        let base = self.builder.ins().isub(values[0], before);
+        let base = self.builder.ins().isub(value, before);
         let ordered = form != Form::Wide;
-        self.leave_others(leader, [base, values[0]], step, ordered, compute, &sources)?;
+        let told = if step == 0 { told } else { base };
+        self.leave_others(leader, told, step, ordered, (compute, &sources, dropped))?;
         Some(Agreed::Result(known(base)))
     }
 
-    /// Notes the values of a product.
-    pub fn note_product(&mut self, slot: Option<u32>, Noted(product): Noted) {
+    /// What an operation makes of a value that is in the order of the lanes, and of a constant.
+    fn divided(&mut self, compute: &Compute) -> Option<(Vec<Source>, Next)> {
+        let [value, constant] = &compute.sources[..] else { return None };
+        let (source, rate) = match self.ordered_of(compute) {
+            Some(ordered) => (Source::Ordered(ordered.clone()), ordered.rate),
+            None => {
+                let known = self.known_source(value.source, value.ty);
+                let Known::Steps(steps) = self.narrowed(known, value.ty)? else { return None };
+                let rate = Rate::of_steps(steps.step, compute)?;
+                let one = steps.bases.len() == 1 && steps.step != 0;
+                (Source::Steps(one.then_some(steps)?), rate)
+            }
+        };
+        let next = rate.after(compute)?;
+        let Known::Input(constant) = self.known_source(constant.source, constant.ty) else { return None };
+        Some((vec![source, Source::Same(constant)], next))
+    }
+
+    /// What lanes that agree have the same of, or in equal steps, in a lane: what an operation gives, or what it depends
+    /// on, the bits of its first source that it has not dropped.
+    fn told_in(
+        &mut self,
+        lane: Value,
+        compute: &Compute,
+        sources: &[Source],
+        dropped: Option<u32>,
+    ) -> Option<Value> {
+        let Some(dropped) = dropped else { return self.value_in(lane, compute, sources) };
+        let value = match sources.first()? {
+            // What has been shifted out since is part of the order.
+            Source::Ordered(ordered) => {
+                let Ordered { compute, sources, .. } = unshifted(ordered);
+                self.value_in(lane, compute, sources)?
+            }
+            Source::Steps(steps) => self.stepping_in(lane, steps),
+            Source::Same(_) => return None,
+        };
+        Some(self.builder.ins().ushr_imm_u(value, i64::from(dropped)))
+    }
+
+    /// Notes values in the order of the lanes.
+    pub fn note_ordered(&mut self, slot: Option<u32>, Noted(ordered): Noted) {
         if let (Some(slot), Some(agreement)) = (slot, &mut self.agreement) {
-            agreement.products.insert(slot, product);
+            agreement.ordered.insert(slot, ordered);
         }
     }
 
@@ -167,17 +253,6 @@ impl Emitter<'_, '_> {
         let mut sources = Vec::with_capacity(3);
         let mut differ = false;
         for read in &compute.sources {
-            if let (From::Slot(slot), Form::Quotient, true) = (read.source, form, sources.is_empty()) {
-                let product = self.agreement.as_ref().and_then(|agreement| agreement.products.get(&slot));
-                if let Some(product) = product.cloned() {
-                    if self.ty(slot).bits() != read.ty.bits() {
-                        return None;
-                    }
-                    differ = true;
-                    sources.push(Source::Product(product));
-                    continue;
-                }
-            }
             let known = self.known_source(read.source, read.ty);
             sources.push(match self.narrowed(known, read.ty)? {
                 Known::Steps(steps) if steps.bases.len() == 1 => {
@@ -199,13 +274,8 @@ impl Emitter<'_, '_> {
         for source in sources {
             inputs.push(match source {
                 Source::Same(input) => input.clone(),
-                Source::Steps(steps) => {
-                    let base = steps.bases[0];
-                    let wide = self.builder.func.dfg.value_type(base) == I64;
-                    let offset = self.times(lane, steps.step, wide);
-                    Input::Lanes(Lanes::Uniform(self.builder.ins().iadd(base, offset)))
-                }
-                Source::Product(Product { compute, sources, .. }) => {
+                Source::Steps(steps) => Input::Lanes(Lanes::Uniform(self.stepping_in(lane, steps))),
+                Source::Ordered(Ordered { compute, sources, .. }) => {
                     Input::Lanes(Lanes::Uniform(self.value_in(lane, compute, sources)?))
                 }
             });
@@ -215,8 +285,15 @@ impl Emitter<'_, '_> {
         Some(lanes.lane(&mut self.builder, 0))
     }
 
-    /// The steps of what an operation gives in lanes that agree, 0 where it is the same; those of
-    /// what is multiplied for a product. None where too few lanes would agree.
+    fn stepping_in(&mut self, lane: Value, steps: &Steps) -> Value {
+        let base = steps.bases[0];
+        let wide = self.builder.func.dfg.value_type(base) == I64;
+        let offset = self.times(lane, steps.step, wide);
+        self.builder.ins().iadd(base, offset)
+    }
+
+    /// The steps of what an operation gives in lanes that agree, 0 where it is the same. None where too few lanes
+    /// would agree.
     fn step_of(&self, form: Form, compute: &Compute, sources: &[Source]) -> Option<i64> {
         if form == Form::Wide {
             let shape = |source: &Source| match source {
@@ -226,22 +303,7 @@ impl Emitter<'_, '_> {
             let shapes: Vec<Shape> = sources.iter().map(shape).collect();
             return steps_of(compute, &shapes).filter(|step| step.abs() <= MOST_STEP);
         }
-        let step = match sources.first()? {
-            Source::Steps(steps) if form == Form::Product => return Some(steps.step),
-            Source::Steps(steps) => steps.step,
-            Source::Product(product) => {
-                let algebra = compute.algebra?;
-                if !matches!(algebra.operator, Operator::ShiftRight) {
-                    return None;
-                }
-                let by = compute.sources.get(1)?.source.constant()?;
-                let divisor = 1u128.checked_shl(algebra.ty.bits() + by as u32)?;
-                let enough = product.step.checked_mul(LEAST_DIVISOR).is_some_and(|least| divisor >= least);
-                // A shift by all bits but the sign's is of no other divisor.
-                return enough.then_some(0);
-            }
-            Source::Same(_) => return None,
-        };
+        let Source::Steps(Steps { step, .. }) = *sources.first()? else { return None };
         let small = divisor(compute).is_some_and(|divisor| is_small(divisor, step));
         (!small).then_some(if form == Form::Rest { step } else { 0 })
     }
@@ -262,7 +324,7 @@ impl Emitter<'_, '_> {
                 let end = self.builder.ins().iadd_imm_s(base, step * (LANES as i64 - 1));
                 Some(self.builder.ins().icmp(beyond(ty.is_signed(), step), end, base))
             }
-            Source::Product(Product { compute, sources, .. }) => self.wraps(compute, sources),
+            Source::Ordered(Ordered { compute, sources, .. }) => self.wraps(compute, sources),
             Source::Same(_) => None,
         }
     }
@@ -275,24 +337,23 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// In a turn, leaves out the lanes in which an operation gives something else: those before
-    /// the leader have had their turn, and from some lane on all do.
+    /// In a turn, leaves out the lanes that are told something else than steps from a base: those before the leader have
+    /// had their turn, and from some lane on all do.
     fn leave_others(
         &mut self,
         leader: Value,
-        [base, first]: [Value; 2],
+        base: Value,
         step: i64,
         ordered: bool,
-        compute: &Compute,
-        sources: &[Source],
+        (compute, sources, dropped): (&Compute, &[Source], Option<u32>),
     ) -> Option<()> {
         let wide = self.builder.func.dfg.value_type(base) == I64;
         let agrees = |emitter: &mut Self, lane: Value| {
-            let value = emitter.value_in(lane, compute, sources)?;
+            let told = emitter.told_in(lane, compute, sources, dropped)?;
             let offset = emitter.times(lane, step, wide);
             let expected = emitter.builder.ins().iadd(base, offset);
-            let expected = if step == 0 { first } else { expected };
-            Some(emitter.builder.ins().icmp(IntCC::Equal, value, expected))
+            let expected = if step == 0 { base } else { expected };
+            Some(emitter.builder.ins().icmp(IntCC::Equal, told, expected))
         };
         let wraps = if ordered { self.wraps(compute, sources) } else { None };
         // Mostly all that are left agree, or all that have agreed in something else.
@@ -343,5 +404,13 @@ impl Emitter<'_, '_> {
     fn times(&mut self, lane: Value, step: i64, wide: bool) -> Value {
         let lane = if wide { self.builder.ins().uextend(I64, lane) } else { lane };
         self.builder.ins().imul_imm_s(lane, step)
+    }
+}
+
+/// What values were before they have been shifted left.
+fn unshifted(ordered: &Ordered) -> &Ordered {
+    match ordered.sources.first() {
+        Some(Source::Ordered(before)) if ordered.rate.left > 0 => unshifted(before),
+        _ => ordered,
     }
 }
