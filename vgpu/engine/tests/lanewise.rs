@@ -83,6 +83,95 @@ fn loops_that_lanes_go_round_together() {
     }
 }
 
+/// What lanes leave a loop with after different numbers of turns, and what they have chosen on their ways, is each lane's
+/// own behind it, though nothing but the same is ever added or moved.
+#[test]
+fn turns_that_are_counted() {
+    let body = "
+  mov.u32 %r20, 0;
+  mov.u32 %r21, 0;
+AGAIN:
+  ld.global.u32 %r4, [%rd2];
+  add.u32 %r4, %r4, %r20;
+  mov.u32 %r22, 3;
+TURN:
+  mad.lo.u32 %r4, %r4, 1664525, 1013904223;
+  add.u32 %r21, %r21, 1;
+  setp.lt.s32 %p1, %r4, 0;
+  @%p1 mov.u32 %r22, 4;
+  and.b32 %r5, %r4, 61440;
+  setp.ne.u32 %p2, %r5, 0;
+  @%p2 bra TURN;
+  setp.lt.u32 %p3, %r4, 2147483648;
+  @%p3 bra LESS;
+  mov.u32 %r23, 11;
+  ld.global.u32 %r5, [%rd1+16384];
+  add.u32 %r4, %r4, %r5;
+  bra MEET;
+LESS:
+  mov.u32 %r23, 12;
+  ld.global.u32 %r5, [%rd1+16388];
+  xor.b32 %r4, %r4, %r5;
+MEET:
+  mad.lo.u32 %r21, %r22, 1, %r21;
+  mad.lo.u32 %r21, %r23, 100, %r21;
+  bar.sync 0;
+  add.u32 %r20, %r20, 1;
+  setp.lt.u32 %p5, %r20, 6;
+  @%p5 bra AGAIN;
+  add.u32 %r21, %r21, %r4;
+  st.global.u32 [%rd2], %r21;";
+    for threads in [32, 128] {
+        let regions = compare(&kernel("counted", "", body), threads);
+        assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+    }
+}
+
+/// A loop over elements that follow each other, which is left at its end, or before by what has been loaded: in the
+/// midst of a turn, or behind one.
+#[test]
+fn loops_that_are_left_early() {
+    for (within, behind) in [(255, 0), (0, 127), (255, 127), (0x00ff_ffff, 0x00ff_ffff)] {
+        let leave = |mask: u32, to: &str| match mask {
+            0 => String::new(),
+            _ => format!("and.b32 %r5, %r4, {mask}; setp.eq.u32 %p1, %r5, 0; @%p1 bra {to};"),
+        };
+        let body = format!(
+            "
+  and.b32 %r9, %r1, 15;
+  mul.wide.u32 %rd3, %r9, 4;
+  add.u64 %rd3, %rd1, %rd3;
+  ld.global.u32 %r10, [%rd2];
+  and.b32 %r10, %r10, 255;
+  add.u32 %r10, %r10, 1;
+  mov.u32 %r6, 0;
+  mov.u32 %r7, 0;
+NEXT:
+  ld.global.u32 %r4, [%rd3+16384];
+  mad.lo.u32 %r4, %r4, 1664525, 1013904223;
+  shr.u32 %r4, %r4, 7;
+  {}
+  ld.global.u32 %r8, [%rd3+16388];
+  mad.lo.u32 %r6, %r6, 3, %r8;
+  add.u64 %rd3, %rd3, 4;
+  add.u32 %r7, %r7, 1;
+  {}
+  setp.lt.u32 %p2, %r7, %r10;
+  @%p2 bra NEXT;
+  add.u32 %r6, %r6, 5;
+OUT:
+  mad.lo.u32 %r6, %r7, 1000, %r6;
+  st.global.u32 [%rd2+32768], %r6;",
+            leave(within, "OUT"),
+            leave(behind, "OUT"),
+        );
+        for threads in [32, 100] {
+            let regions = compare(&kernel("early", "", &body), threads);
+            assert!(!has_llvm() || regions > 0, "no code of LLVM's");
+        }
+    }
+}
+
 /// A module in which warps are kept abreast: fuel is time there.
 #[test]
 fn warps_that_are_kept_abreast() {

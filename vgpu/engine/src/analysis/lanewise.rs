@@ -124,6 +124,20 @@ pub(crate) fn regions(looked: Looked<'_>) -> Vec<Region> {
     regions
 }
 
+/// The slots whose shapes do not hold behind such regions ([`Looked::parted`]).
+pub(crate) fn parted(looked: Looked<'_>) -> Vec<u32> {
+    let regions = regions(looked);
+    if regions.is_empty() {
+        return Vec::new();
+    }
+    let (by_ends, after) = (looked.by_ends(), post_dominators(&looked.code.blocks));
+    let mut parted: Vec<u32> =
+        regions.iter().flat_map(|region| looked.parted(region, &by_ends, &after)).collect();
+    parted.sort_unstable();
+    parted.dedup();
+    parted
+}
+
 impl Looked<'_> {
     fn operation(&self, index: u32) -> &Operation {
         &self.code.operations[index as usize]
@@ -198,10 +212,7 @@ impl Looked<'_> {
     /// Whether lanes are better off by themselves than all together: they part by values that have no shape.
     fn is_worth_it(&self, blocks: &[u32], by_ends: &[bool]) -> bool {
         blocks.iter().any(|&number| match self.code.blocks[number as usize].end {
-            End::Branch(guard, ..) => {
-                let slot = guard.slot as usize;
-                self.shapes.slots[slot] != Shape::Uniform && !by_ends[slot]
-            }
+            End::Branch(guard, ..) => self.parts(guard.slot, by_ends),
             _ => false,
         })
     }
@@ -280,6 +291,46 @@ impl Looked<'_> {
                 .any(|read| read.source.constant().is_some_and(|step| step.unsigned_abs() <= SHORT_STEP));
             !std::mem::replace(&mut goes, true) && adds && own && short
         }) && goes
+    }
+
+    /// The slots that lanes may have different values of behind a region, though they have a shape where all run together:
+    /// what is written where lanes have parted, such as the number of a loop's turns, if they leave it at different times.
+    fn parted(&self, region: &Region, by_ends: &[bool], after: &[Option<u32>]) -> Vec<u32> {
+        let inside = |block: u32| region.blocks.binary_search(&block).is_ok();
+        let mut apart = Set::new(self.code.blocks.len());
+        for &number in &region.blocks {
+            let end = &self.code.blocks[number as usize].end;
+            let parts = matches!(*end, End::Branch(guard, ..) if self.parts(guard.slot, by_ends));
+            if !parts {
+                continue;
+            }
+            let meet = after[number as usize];
+            let mut waiting: Vec<u32> = end.successors().into_iter().collect();
+            while let Some(block) = waiting.pop() {
+                if inside(block) && Some(block) != meet && !apart.contains(block) {
+                    crate::work::count(1);
+                    apart.insert(block);
+                    waiting.extend(self.code.blocks[block as usize].end.successors());
+                }
+            }
+        }
+        let mut written = Set::new(self.code.slots.len());
+        for &block in region.blocks.iter().filter(|&&block| apart.contains(block)) {
+            for index in self.code.blocks[block as usize].operations.clone() {
+                self.operation(index).each_slot(&mut |slot, write| {
+                    if write {
+                        written.insert(slot);
+                    }
+                });
+            }
+        }
+        let shaped = |slot: u32| self.shapes.slots[slot as usize] != Shape::General;
+        region.leaves.iter().copied().filter(|&slot| written.contains(slot) && shaped(slot)).collect()
+    }
+
+    /// Whether lanes go different ways by a predicate: by values that have no shape.
+    fn parts(&self, slot: u32, by_ends: &[bool]) -> bool {
+        self.shapes.slots[slot as usize] != Shape::Uniform && !by_ends[slot as usize]
     }
 
     fn region(

@@ -93,7 +93,7 @@ const ALL_BITS: u8 = 64;
 impl Shapes {
     /// `types` are those of slots, `row` is how many lanes a row is to have: as many as in the block,
     /// or fewer. `zero` are slots that may be read before anything has written
-    /// them: they hold zero in all lanes then.
+    /// them: they hold zero in all lanes then. `parted` are those that have no shape, whatever is written.
     #[must_use]
     pub fn new(
         operations: &[Operation],
@@ -102,6 +102,7 @@ impl Shapes {
         row: u8,
         trust: Trust,
         zero: &[u32],
+        parted: &[u32],
     ) -> Self {
         let mut shapes = Shapes {
             slots: vec![Shape::Nothing; types.len()],
@@ -119,6 +120,10 @@ impl Shapes {
         };
         for &slot in zero {
             shapes.slots[slot as usize] = Shape::Uniform;
+        }
+        for &slot in parted {
+            shapes.slots[slot as usize] = Shape::General;
+            shapes.aligned[slot as usize] = 0;
         }
         let settled = (0..PASSES).any(|_| {
             crate::work::count(operations.len());

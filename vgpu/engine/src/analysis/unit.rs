@@ -10,7 +10,7 @@ use crate::analysis::block::BlockShape;
 use crate::analysis::called;
 use crate::analysis::fuel::Fuel;
 use crate::analysis::graph::blocks;
-use crate::analysis::lanewise::{Looked, Region, may_be_apart, regions};
+use crate::analysis::lanewise::{self, Looked, Region, may_be_apart, regions};
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness::{Liveness, Set};
 use crate::analysis::operations::{operations, scalar};
@@ -139,73 +139,74 @@ impl<'a> Unit<'a> {
                 }
             }
         }
-        let mut analyse = |zero: &[u32]| {
+        let analyse = |code: &mut Function, passes: &mut Passes, zero: &[u32], parted: &[u32]| {
             let shapes = passes.run(Pass::Shape, || {
                 rows::best(&code.operations, &code.slots, request.shape.row, |row| {
-                    Shapes::new(&code.operations, &code.slots, request.shape, row, trust, zero)
+                    Shapes::new(&code.operations, &code.slots, request.shape, row, trust, zero, parted)
                 })
             });
             code.blocks = passes.run(Pass::Graph, || {
                 let speculative = |index: u32| shapes.is_speculative(&code.operations[index as usize]);
                 blocks(module, body, &|guard| slots.guard(guard), &speculative)
             });
-            let liveness = passes.run(Pass::Liveness, || Liveness::new(&code))?;
+            let liveness = passes.run(Pass::Liveness, || Liveness::new(code))?;
             Some((shapes, liveness))
         };
-        let Some(mut analysed) = analyse(&[]) else {
+        let Some(mut analysed) = analyse(&mut code, passes, &[], &[]) else {
             return refuse("too many registers that live across blocks");
         };
         // What is read before it is written is zero, also where its values step from lane to lane
         // elsewhere. That is seldom, so only then all is looked at again.
         let (shapes, liveness) = &analysed;
+        let steps = |&slot: &u32| matches!(shapes.slots[slot as usize], Shape::Steps(step) if step != 0);
         let unwritten = liveness.entering(0);
-        if unwritten
-            .iter()
-            .any(|&slot| matches!(shapes.slots[slot as usize], Shape::Steps(step) if step != 0))
-        {
-            let unwritten = unwritten.to_vec();
-            let Some(again) = analyse(&unwritten) else {
+        let zero = if unwritten.iter().any(steps) { unwritten.to_vec() } else { Vec::new() };
+        if !zero.is_empty() {
+            let Some(again) = analyse(&mut code, passes, &zero, &[]) else {
                 return refuse("too many registers that live across blocks");
             };
             analysed = again;
         }
+        // Lanes that have parted in a region come back with what has no shape.
+        let apart = match request {
+            Request { lanewise: false, .. } => Err("it is not asked for"),
+            Request { watch: true, .. } => Err("accesses are told of"),
+            _ if !callers.is_empty() => Err("it is called as a part of another function"),
+            _ => may_be_apart(module),
+        };
+        if apart.is_ok() {
+            let (shapes, liveness) = &analysed;
+            let parted = passes.run(Pass::Lanewise, || {
+                let Ok((homes, _)) = homes(&code, liveness) else { return Vec::new() };
+                lanewise::parted(Looked { code: &code, shapes, liveness, homes: &homes })
+            });
+            if !parted.is_empty() {
+                let Some(again) = analyse(&mut code, passes, &zero, &parted) else {
+                    return refuse("too many registers that live across blocks");
+                };
+                analysed = again;
+            }
+        }
         let (shapes, liveness) = analysed;
         debug_assert_eq!(code.verify(), Ok(()), "'{}':\n{code}", function.name);
         let fuel = passes.run(Pass::Fuel, || Fuel::new(&code, request.abreast));
-        let mut frame = crate::frame::size(code.blocks.len());
-        let mut homes = vec![0; code.slots.len()];
-        for slot in liveness.across.iter() {
-            homes[slot as usize] = frame;
-            frame += match code.slots[slot as usize] {
-                Scalar::Predicate => 16,
-                ty if ty.is_wide() => 256,
-                _ => 128,
-            };
-            if frame > MOST_FRAME {
-                return refuse("too many registers that live at once");
-            }
-        }
-        let callees = match request {
-            Request { lanewise: true, watch: false, .. } => {
-                let functions = called_alike(&code, &shapes, callers);
-                called_by(request, features, passes, callers, functions)
-            }
-            _ => Callees::new(),
+        let (homes, frame) = match homes(&code, &liveness) {
+            Ok(homes) => homes,
+            Err(why) => return refuse(why),
+        };
+        let asked = matches!(request, Request { lanewise: true, watch: false, .. });
+        let callees = if asked {
+            let functions = called_alike(&code, &shapes, callers);
+            called_by(request, features, passes, callers, functions)
+        } else {
+            Callees::new()
         };
         let (lanewise, uniform) = passes.run(Pass::Lanewise, || {
-            let wanted = match request {
-                Request { lanewise: false, .. } => Err("it is not asked for"),
-                Request { watch: true, .. } => Err("accesses are told of"),
-                _ => Ok(()),
-            };
-            if let Err(why) = wanted {
-                return (Err(why), Vec::new());
+            if !asked || !callers.is_empty() {
+                return (apart.map(|()| Vec::new()), Vec::new());
             }
             let looked = Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes };
-            if !callers.is_empty() {
-                return (Err("it is called as a part of another function"), Vec::new());
-            }
-            let lanewise = may_be_apart(module).map(|()| regions(looked));
+            let lanewise = apart.map(|()| regions(looked));
             let mut taken = Set::new(code.blocks.len());
             let apart = lanewise.iter().flatten().flat_map(|region| &region.blocks);
             apart.for_each(|&block| taken.insert(block));
@@ -349,6 +350,24 @@ impl<'a> Unit<'a> {
         });
         left.map(|(_, number)| number).collect()
     }
+}
+
+/// Where slots that live across blocks are in the frame, and how large that is.
+fn homes(code: &Function, liveness: &Liveness) -> Result<(Vec<i32>, i32), &'static str> {
+    let mut frame = crate::frame::size(code.blocks.len());
+    let mut homes = vec![0; code.slots.len()];
+    for slot in liveness.across.iter() {
+        homes[slot as usize] = frame;
+        frame += match code.slots[slot as usize] {
+            Scalar::Predicate => 16,
+            ty if ty.is_wide() => 256,
+            _ => 128,
+        };
+        if frame > MOST_FRAME {
+            return Err("too many registers that live at once");
+        }
+    }
+    Ok((homes, frame))
 }
 
 /// How deep functions may call each other that are run as one lane does, and how many operations they may have.

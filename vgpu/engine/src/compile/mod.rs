@@ -12,6 +12,8 @@ mod analyses;
 #[cfg(test)]
 mod lookups;
 #[cfg(test)]
+mod parted;
+#[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
