@@ -4,7 +4,7 @@
 //! `make bench-vgpu` calls it. It compiles `benches/vgpu/` with the stock compilers,
 //! runs every case for several rounds, prints a table of medians and ratios, and
 //! writes `docs/benchmarks-vgpu.md`. `compare.c` checks the results; a wrong one ends
-//! the benchmark.
+//! the benchmark, and so does a loop of `loops.c` that gives another sum than on the host.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use gangway_bench::handwritten::HandWritten;
-use gangway_bench::process::{compile, output};
+use gangway_bench::handwritten::{HandWritten, NATIVE, STRICT};
+use gangway_bench::process::{compile, figure, output, undisturbed};
 use gangway_bench::program::{self, Found, Program, Setting};
 use gangway_bench::statistics::{median, median_ratio};
 use gangway_bench::table::{self, time};
@@ -47,6 +47,30 @@ const KERNELS: &[(&str, &str, f64)] = &[
     ("histogram", "histogram with atomics", 10.0),
 ];
 
+/// A loop of `loops.c`, and the largest ratios that pass: with clang, and with GCC if that compiles it.
+const LOOPS: &[(&str, f64, Option<f64>)] = &[
+    ("triad", 1.1, Some(1.3)),
+    ("saxpy", 1.1, Some(1.3)),
+    ("dot", 1.1, Some(1.3)),
+    ("largest", 1.1, Some(1.3)),
+    ("stencil", 1.1, Some(1.3)),
+    ("flattened", 1.1, Some(1.3)),
+    ("jacobi", 1.1, Some(1.3)),
+    ("transpose", 1.1, Some(1.3)),
+    ("nbody", 1.1, Some(1.3)),
+    ("matmul", 1.1, Some(1.3)),
+    ("montecarlo", 1.1, Some(1.3)),
+    ("walks", 1.1, Some(1.3)),
+    ("mandelbrot", 1.1, Some(1.3)),
+    ("sparse", 1.1, Some(1.3)),
+    ("gather", 1.1, Some(1.3)),
+    ("options", 1.1, Some(1.3)),
+    ("waves", 1.1, Some(1.3)),
+    ("nearest", 1.1, Some(1.3)),
+    ("histogram", 2.0, None),
+    ("atomics", 2.0, Some(2.0)),
+];
+
 /// Launches per measured time of the case `empty`.
 const LAUNCHES: f64 = 1000.0;
 
@@ -67,7 +91,7 @@ impl Row {
 
     fn cells(&self) -> [String; 6] {
         let (native, ratio, wanted) = match self.native {
-            Some(native) => (time(native), format!("{:.2}", self.figure), format!("{:.0}", self.wanted)),
+            Some(native) => (time(native), format!("{:.2}", self.figure), self.wanted.to_string()),
             None => ("-".into(), "-".into(), time(self.wanted)),
         };
         let result = if self.passes() { "pass" } else { "MISS" };
@@ -91,6 +115,15 @@ fn measure(setting: &Setting, options: &Options) -> Result<Found> {
         let figure = median_ratio(&device, &native);
         let (native, device) = (Some(median(&native)), median(&device));
         add(Row { title: title.into(), native, device, figure, wanted });
+    }
+    for &(name, clang, gcc) in LOOPS.iter().filter(|one| setting.wants(&format!("loop {}", one.0))) {
+        let bars = [("clang", Some(clang)), ("gcc", gcc)];
+        for (compiler, wanted) in bars.iter().filter_map(|&(compiler, wanted)| Some((compiler, wanted?))) {
+            let (native, device) = bench.a_loop(name, compiler, setting.rounds)?;
+            let figure = median(&device) / median(&native);
+            let (native, device) = (Some(median(&native)), median(&device));
+            add(Row { title: format!("loop {name}, {compiler}"), native, device, figure, wanted });
+        }
     }
     if setting.wants("empty") {
         let (_, device) = bench.kernel("empty", setting.rounds)?;
@@ -133,6 +166,19 @@ impl Bench {
         compile(gangway_compilers::gcc(), &sources.join("first.c"), &folder.join("first"), |command| {
             command.args(["-O2", "-fopenmp", "-foffload=nvptx-none", "-foffload=-O2"])
         })?;
+        let loops = sources.join("loops.c");
+        compile(Command::new("clang-22"), &loops, &folder.join("loops-host"), |command| {
+            command.args(STRICT).args(NATIVE)
+        })?;
+        compile(
+            Command::new(installed(library, "gangway-cc")),
+            &loops,
+            &folder.join("loops-clang"),
+            |command| command.args(["-O3", "-DDEVICE", "-fopenmp", "--offload-arch=sm_80", "-lm"]),
+        )?;
+        compile(gangway_compilers::gcc(), &loops, &folder.join("loops-gcc"), |command| {
+            command.args(["-O3", "-DDEVICE", "-fopenmp", "-foffload=nvptx-none", "-foffload=-O3 -lm", "-lm"])
+        })?;
         Ok(Bench { folder, library: library.to_owned(), kernels })
     }
 
@@ -143,6 +189,33 @@ impl Bench {
             let times = self.kernels.run(name, Some(&self.library))?;
             native.push(times.native);
             device.push(times.device);
+        }
+        Ok((native, device))
+    }
+
+    /// Nanoseconds of all threads' processor time natively and on the virtual GPU, one of each per round.
+    fn a_loop(&self, name: &str, compiler: &str, rounds: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (mut native, mut device) = (Vec::new(), Vec::new());
+        let run = |command: &mut Command| {
+            // Threads that look for work are not to be measured.
+            command.arg(name).env("OMP_WAIT_POLICY", "passive").env("KMP_BLOCKTIME", "0");
+            let text = output(command)?;
+            Ok::<_, anyhow::Error>((figure(&text, "best_ns")?, figure(&text, "sum")?))
+        };
+        let tier = std::env::var_os("GANGWAY_VGPU_TIER").unwrap_or_else(|| "llvm".into());
+        for _ in 0..rounds {
+            let mut host = undisturbed(&self.folder.join("loops-host"));
+            let (time, wanted) = run(host.env("OMP_TARGET_OFFLOAD", "DISABLED"))?;
+            native.push(time);
+            let mut command = undisturbed(&installed(&self.library, "gangway"));
+            command
+                .args(["run", "--device", "vgpu", "--"])
+                .arg(self.folder.join(format!("loops-{compiler}")));
+            let (time, sum) = run(command.env("GANGWAY_VGPU_TIER", &tier))?;
+            device.push(time);
+            if (sum - wanted).abs() > 1e-6 * wanted.abs() {
+                bail!("{name} with {compiler}: the sum is {sum}, and {wanted} on the host");
+            }
         }
         Ok((native, device))
     }
@@ -170,6 +243,11 @@ impl Bench {
     }
 }
 
+/// A command in the installation that a driver's folder is part of.
+fn installed(library: &Path, name: &str) -> PathBuf {
+    library.ancestors().nth(3).unwrap_or(library).join("bin").join(name)
+}
+
 const HEAD: &str = "# Benchmarks of the virtual GPU\n\n\
     Kernels on the virtual GPU against the same C code compiled with `-O3 -march=native\n\
     -fopenmp`, on the same cores in the same process. `make bench-vgpu` writes this file.\n\n";
@@ -183,6 +261,8 @@ fn below(table: &str, rounds: usize) -> String {
            seven times and, when OpenMP's threads have gone to sleep, the other seven times; the best time of\n  \
            each counts, and the figures are medians of {rounds} processes.\n\
          - Results are compared in every process.\n\
+         - Loops are OpenMP's, as users write them (`benches/vgpu/loops.c`): the least processor time of all threads in nine\n  \
+           runs, with what `GANGWAY_VGPU_TIER` says, or LLVM; medians of {rounds} processes.\n\
          - What `GANGWAY_VGPU_TIER=llvm` changes is in [benchmarks-vgpu-llvm.md](benchmarks-vgpu-llvm.md).\n\
          - A GCC program's first launch is the life of a whole process: start of the program,\n  \
            loading and linking its image, one `target` region, exit.\n",
