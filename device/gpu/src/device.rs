@@ -1,5 +1,6 @@
 //! What the host tells the image about the device.
 
+use crate::target;
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, c_void};
 
@@ -113,10 +114,10 @@ pub extern "C" fn omp_is_initial_device() -> i32 {
 }
 
 /// Whether a thread is on a device of a type of OpenACC's (OpenACC 3.3, 3.2.23), which here are the GPUs: 4 is
-/// `acc_device_not_host`, 5 is `acc_device_nvidia`.
+/// `acc_device_not_host`, the other one is that of the GPU's maker.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_on_device(device_type: i32) -> i32 {
-    i32::from(matches!(device_type, 4 | 5))
+    i32::from(device_type == 4 || device_type == target::ACC_DEVICE)
 }
 
 /// The text is the host's: device code has none of a device (OpenMP 6.0, 25.9 leaves it to us).

@@ -25,6 +25,7 @@
 //! | [`kernel`] | what each thread knows of its kernel |
 //! | [`grid`] | what the hardware is asked |
 //! | [`ompx`] | clang's `ompx.h` |
+//! | [`openacc`] | barriers of OpenACC's workers |
 //! | [`place`] | where a thread stands among parallel regions |
 //! | [`query`] | the `omp_*` functions that ask and set |
 //! | [`microtask`] | calls of the functions of regions |
@@ -80,6 +81,7 @@ pub mod lock;
 pub mod memory;
 pub mod microtask;
 pub mod ompx;
+pub mod openacc;
 pub mod ordered;
 pub mod parallel;
 pub mod place;

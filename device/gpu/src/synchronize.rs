@@ -69,6 +69,12 @@ fn meet(size: u32) {
     // SAFETY: both are variables of the block that only this function uses while the team runs.
     let (arrived, meetings) =
         unsafe { (AtomicU32::from_ptr(ARRIVED.pointer()), AtomicU32::from_ptr(MEETINGS.pointer())) };
+    meet_at(arrived, meetings, size);
+}
+
+/// So many threads of the block wait for each other: how many have come, and how often they have met.
+#[inline(always)]
+pub fn meet_at(arrived: &AtomicU32, meetings: &AtomicU32, size: u32) {
     let before = meetings.load(Ordering::Relaxed);
     target::fence_block();
     if arrived.fetch_add(1, Ordering::Relaxed) == size - 1 {

@@ -23,14 +23,15 @@ static int where(acc_device_t asked) {
 static int on_device(void) {
   int is_host = type == acc_device_host;
   CHECK(where(acc_device_host) == is_host && where(acc_device_none) == is_host);
-  CHECK(where(acc_device_not_host) == !is_host && where(acc_device_nvidia) == !is_host && !where(acc_device_radeon));
+  CHECK(where(acc_device_not_host) == !is_host && !where(acc_device_default));
+  CHECK(where(acc_device_nvidia) == (type == acc_device_nvidia) && where(acc_device_radeon) == (type == acc_device_radeon));
   CHECK(acc_on_device(acc_device_host) && !acc_on_device(acc_device_not_host));
   // What is false when it is compiled need not exist.
   extern void nowhere(void);
   int sum = 0;
 #pragma acc parallel loop reduction(+ : sum)
   for (int i = 0; i < 10; i++) {
-    if (acc_on_device(acc_device_radeon)) nowhere();
+    if (acc_on_device(acc_device_default)) nowhere();
     sum += i;
   }
   CHECK(sum == 45);
@@ -43,7 +44,7 @@ static int numbers(void) {
   CHECK(acc_get_num_devices(acc_device_host) == 1 && acc_get_num_devices(acc_device_none) == 0);
   CHECK(acc_get_num_devices(acc_device_current) == count);
   CHECK(acc_get_num_devices(acc_device_not_host) == (type == acc_device_host ? 0 : 2));
-  CHECK(acc_get_num_devices(acc_device_radeon) == 0);
+  CHECK(type == acc_device_radeon || acc_get_num_devices(acc_device_radeon) == 0);
   for (int number = count - 1; number >= 0; number--) {
     acc_set_device_num(number, acc_device_current);
     CHECK(acc_get_device_num(type) == number && acc_get_device_num(acc_device_current) == number);
@@ -65,9 +66,13 @@ static int numbers(void) {
 #pragma acc set device_type(host) device_num(0) if (count < 7)
   CHECK(acc_get_device_type() == acc_device_host);
   if (type != acc_device_host) {
+    if (type == acc_device_nvidia) {
 #pragma acc set device_type(nvidia) device_num(1)
-    CHECK(acc_get_device_num(acc_device_nvidia) == 1);
-    CHECK(where(acc_device_nvidia) == 1);
+    } else {
+#pragma acc set device_type(radeon) device_num(1)
+    }
+    CHECK(acc_get_device_num(type) == 1);
+    CHECK(where(type) == 1);
   }
   acc_set_device_num(0, type);
   return 0;
@@ -122,7 +127,11 @@ static int start_and_end(void) {
   CHECK(acc_get_device_num(type) == 0);
   acc_set_device_num(1, type);
   CHECK(!acc_is_present(list, sizeof list));
+  if (type == acc_device_radeon) {
+#pragma acc shutdown device_type(radeon)
+  } else {
 #pragma acc shutdown device_type(nvidia)
+  }
 #pragma acc parallel loop copy(list)
   for (int i = 0; i < 10; i++) list[i] = i;
   CHECK(list[9] == 9);
@@ -154,7 +163,7 @@ static int threads(void) {
 
 int main(void) {
   type = acc_get_device_type();
-  CHECK(type == acc_device_host || type == acc_device_nvidia);
+  CHECK(type == acc_device_host || type == acc_device_nvidia || type == acc_device_radeon);
   if (on_device() || numbers() || properties() || start_and_end() || threads()) return 1;
   puts("ok");
   return 0;

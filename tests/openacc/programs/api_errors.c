@@ -44,7 +44,10 @@ static void any_device(void) { acc_wait_any_device(1, list, 99); }
 static void to_device(void) { acc_memcpy_d2d(list, list, 4, 99, 0); }
 static void from_device(void) { acc_memcpy_d2d_async(list, list, 4, 0, 99, 1); }
 static void device_type(void) { acc_get_num_devices((acc_device_t)77); }
-static void no_radeon(void) { acc_set_device_type(acc_device_radeon); }
+static void other_maker(void) {
+  int is_radeon = acc_get_device_type() == acc_device_radeon;
+  acc_set_device_type(is_radeon ? acc_device_nvidia : acc_device_radeon);
+}
 static void wait_queue(void) { acc_wait(-9); }
 static void default_queue(void) { acc_set_default_async(-9); }
 static void any_queue(void) {
@@ -157,7 +160,7 @@ static const struct attempt attempts[] = {
     ATTEMPT(to_device, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(from_device, acc_error_device_unavailable, "device 99 out of range"),
     ATTEMPT(device_type, acc_error_device_type_unavailable, "unknown device type 77"),
-    ATTEMPT(no_radeon, acc_error_device_type_unavailable, "device type radeon not supported"),
+    ATTEMPT(other_maker, acc_error_device_type_unavailable, " not supported"),
     ATTEMPT(wait_queue, acc_error_invalid_async, "invalid async-argument: -9"),
     ATTEMPT(default_queue, acc_error_invalid_async, "invalid async-argument: -9"),
     ATTEMPT(any_queue, acc_error_invalid_async, "invalid async-argument: -9"),

@@ -4,7 +4,7 @@
 
 int main(void) {
   int device = acc_get_device_type();
-  if (device != acc_device_host && device != acc_device_nvidia) return 1;
+  if (device != acc_device_host && device != acc_device_nvidia && device != acc_device_radeon) return 1;
   if (_OPENACC != 202211) return 2;
   int numbers[] = {1, 2, 3};
   acc_copyin(numbers, sizeof numbers);

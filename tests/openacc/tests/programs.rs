@@ -1,6 +1,6 @@
-//! Every file in `programs/` is compiled with and without optimisation, and with no word of it, for GPUs and for processors,
-//! and runs there. With and without optimisation for GPUs programs take turns, but where a filter names tests, or
-//! `GANGWAY_OPENACC_WAYS=all`. A program checks what it has computed, and prints `ok`, or what the same source prints
+//! Every file in `programs/` is compiled with and without optimisation, and with no word of it, for NVIDIA's and AMD's GPUs
+//! and for processors, and runs there. With and without optimisation for GPUs programs take turns, but where a filter names
+//! tests, or `GANGWAY_OPENACC_WAYS=all`; so they do for AMD's GPUs with optimisation and without a word of it. A program checks what it has computed, and prints `ok`, or what the same source prints
 //! without OpenACC if its first line says so. `// options:` in its first lines are given to the compiler,
 //! `// environment: NAME=value` to the program, as often as it stands there.
 
@@ -13,8 +13,25 @@ use gangway_commands::{Folder, Run, gangway};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Levels of optimisation, and devices. Without a level GPU code is optimised where it is linked, and only there.
-const WAYS: [(&str, &str, &str); 4] =
-    [("", "sm_80", "vgpu"), ("-O0", "sm_80", "vgpu"), ("-O2", "sm_80", "vgpu"), ("-O2", "x86_64", "cpu")];
+const WAYS: [(&str, &str, &str); 6] = [
+    ("", "sm_80", "vgpu"),
+    ("-O0", "sm_80", "vgpu"),
+    ("-O2", "sm_80", "vgpu"),
+    ("", "gfx90a", "vgpu"),
+    ("-O2", "gfx90a", "vgpu"),
+    ("-O2", "x86_64", "cpu"),
+];
+
+/// Whether a program of that number leaves out a way where they take turns.
+fn is_others_turn(number: usize, (level, architecture, _): (&str, &str, &str)) -> bool {
+    let of_even = match architecture {
+        "sm_80" => "-O0",
+        "gfx90a" => "",
+        _ => return false,
+    };
+    let of_odd = "-O2";
+    level == if number.is_multiple_of(2) { of_even } else { of_odd }
+}
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::from_args();
@@ -26,10 +43,10 @@ fn main() -> std::process::ExitCode {
     let mut trials = Vec::new();
     let all = arguments.filter.is_some() || std::env::var_os("GANGWAY_OPENACC_WAYS").is_some();
     for (number, file) in files.into_iter().enumerate() {
-        let left_out = if number % 2 == 0 { "-O0" } else { "-O2" };
-        let ways = WAYS.into_iter().filter(|way| all || way.2 == "cpu" || way.0 != left_out);
+        let ways = WAYS.into_iter().filter(|way| all || !is_others_turn(number, *way));
         for (level, architecture, device) in ways {
-            let name = format!("{}{level}_{device}", file.file_name().unwrap_or_default().display());
+            let place = if device == "cpu" { "cpu" } else { architecture };
+            let name = format!("{}{level}_{place}", file.file_name().unwrap_or_default().display());
             let file = file.clone();
             trials.push(Trial::test(name, move || runs(&file, level, architecture, device)));
         }

@@ -204,7 +204,7 @@ impl<'w> Writer<'w> {
             "{{ {site}{before}{room}{declared}{waits}__gangway_acc_compute_begin(&__acc_site, __acc_items, {count}, &__acc_launch); \
              {asked}{moved}{line}#pragma omp target teams ompx_bare num_teams({teams}) \
              thread_limit(__acc_launch.vector, __acc_launch.workers, 1) device(__acc_launch.device){first}\n\
-             {{ {used}\n#if __GANGWAY_ACC_GPU\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
+             {{ {used}\n#if __GANGWAY_ACC_GPU\n__gangway_acc_start();\n{for_gpus}\n#else\n{for_processors}\n#endif\n}}\n\
              __gangway_acc_compute_end(); }}"
         );
         Ok((body.end, text))

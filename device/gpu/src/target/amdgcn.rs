@@ -13,6 +13,9 @@ use core::sync::atomic::{Ordering, fence};
 /// The most threads of a block.
 pub const MOST_THREADS: usize = 1024;
 
+/// `acc_device_radeon`.
+pub const ACC_DEVICE: i32 = 8;
+
 /// Whether threads can end while others of their warp go on ([`exit_if`]).
 pub const THREADS_END_ALONE: bool = false;
 

@@ -5,6 +5,9 @@ use super::Axis;
 use core::ffi::{c_char, c_void};
 
 pub const MOST_THREADS: usize = 1024;
+
+/// `acc_device_not_host`.
+pub const ACC_DEVICE: i32 = 4;
 pub const THREADS_END_ALONE: bool = true;
 pub const PARTS_HAVE_BARRIERS: bool = true;
 pub type Mask = u32;

@@ -6,6 +6,9 @@ use core::ffi::{c_char, c_void};
 /// The most threads of a block.
 pub const MOST_THREADS: usize = 1024;
 
+/// `acc_device_nvidia`.
+pub const ACC_DEVICE: i32 = 5;
+
 /// Whether threads can end while others of their warp go on ([`exit_if`]).
 pub const THREADS_END_ALONE: bool = true;
 

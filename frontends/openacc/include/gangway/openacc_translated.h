@@ -114,18 +114,23 @@ static __inline __attribute__((unused)) unsigned __gangway_acc_positive(long num
 /* A number that is not below zero, or what is the most. */
 #define __gangway_acc_most(number, most) ((number) < (long)(most) ? (unsigned)(number) : (unsigned)(most))
 #define __gangway_acc_least(one, other) ((one) < (other) ? (one) : (other))
-#if defined(__NVPTX__)
+#if defined(__NVPTX__) || defined(__AMDGCN__)
 #define __GANGWAY_ACC_GPU 1
 /* LLVM has no code for these, which C++'s header names. */
 #define __builtin_modf modf
 #define __builtin_modff modff
 #define __GANGWAY_ACC_INLINE static __attribute__((always_inline, unused, nothrow)) __inline
 #define __gangway_acc_shared __attribute__((address_space(3), loader_uninitialized))
+#if defined(__NVPTX__)
+#define __GANGWAY_ACC_REGISTER "+l"
+#else
+#define __GANGWAY_ACC_REGISTER "+v"
+#endif
 /* A pointer to a variable in shared memory that the compiler knows nothing of but the space. */
 #define __gangway_acc_seen_by_all(p)                                                                                   \
   (__extension__({                                                                                                     \
     __auto_type __acc_p = (p);                                                                                         \
-    __asm__("" : "+l"(__acc_p));                                                                                       \
+    __asm__("" : __GANGWAY_ACC_REGISTER(__acc_p));                                                                     \
     __acc_p;                                                                                                           \
   }))
 /* The same of bytes. Where they are used for several things in turn, accesses of one kind stay before those of the other:
@@ -135,7 +140,24 @@ static __inline __attribute__((unused)) unsigned __gangway_acc_positive(long num
     if (is_used_again) __asm__ volatile("" : : : "memory");                                                            \
     __gangway_acc_seen_by_all(p);                                                                                      \
   }))
+#if defined(__AMDGCN__)
+#ifdef __cplusplus
+extern "C" {
+#endif
 #pragma omp begin declare target device_type(nohost)
+/* The device runtime's: the hardware has no barrier for a part of a block. All threads of a kernel call the first one
+   before one of them calls the other, which those of a worker call. */
+void __gangway_acc_start(void) __attribute__((convergent));
+void __gangway_acc_meet(void) __attribute__((convergent));
+#pragma omp end declare target
+#ifdef __cplusplus
+}
+#endif
+#else
+#define __gangway_acc_start() ((void)0)
+#endif
+#pragma omp begin declare target device_type(nohost)
+#if defined(__NVPTX__)
 /* In a dimension: 1, 2 or 3. */
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_gang(int dimension) {
   return dimension == 1   ? __nvvm_read_ptx_sreg_ctaid_x()
@@ -146,14 +168,6 @@ __GANGWAY_ACC_INLINE unsigned __gangway_acc_gangs(int dimension) {
   return dimension == 1   ? __nvvm_read_ptx_sreg_nctaid_x()
          : dimension == 2 ? __nvvm_read_ptx_sreg_nctaid_y()
                           : __nvvm_read_ptx_sreg_nctaid_z();
-}
-/* Among all of them. */
-__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang_of_all(void) {
-  unsigned row = __gangway_acc_gang(3) * __gangway_acc_gangs(2) + __gangway_acc_gang(2);
-  return row * __gangway_acc_gangs(1) + __gangway_acc_gang(1);
-}
-__GANGWAY_ACC_INLINE unsigned __gangway_acc_all_gangs(void) {
-  return __gangway_acc_gangs(1) * __gangway_acc_gangs(2) * __gangway_acc_gangs(3);
 }
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_worker(void) { return __nvvm_read_ptx_sreg_tid_y(); }
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_workers(void) { return __nvvm_read_ptx_sreg_ntid_y(); }
@@ -166,17 +180,68 @@ __GANGWAY_ACC_INLINE void __gangway_acc_worker_barrier(void) {
   if (lanes > 32) __nvvm_barrier_sync_cnt(1 + __gangway_acc_worker(), lanes);
   else if (lanes > 1) __gangway_acc_warp_barrier();
 }
+#else
+/* In a dimension: 1, 2 or 3. */
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang(int dimension) {
+  return dimension == 1   ? __builtin_amdgcn_workgroup_id_x()
+         : dimension == 2 ? __builtin_amdgcn_workgroup_id_y()
+                          : __builtin_amdgcn_workgroup_id_z();
+}
+/* The first of the implicit arguments, of code objects of version 5 and newer. */
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gangs(int dimension) {
+  return ((const __attribute__((address_space(4))) unsigned *)__builtin_amdgcn_implicitarg_ptr())[dimension - 1];
+}
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_worker(void) { return __builtin_amdgcn_workitem_id_y(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_workers(void) { return __builtin_amdgcn_workgroup_size_y(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_lane(void) { return __builtin_amdgcn_workitem_id_x(); }
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_lanes(void) { return __builtin_amdgcn_workgroup_size_x(); }
+__GANGWAY_ACC_INLINE void __gangway_acc_gang_barrier(void) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+/* For the 32 lanes of a warp, as on NVIDIA's GPUs: a wave, or half of one. */
+__GANGWAY_ACC_INLINE void __gangway_acc_warp_barrier(void) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+__GANGWAY_ACC_INLINE void __gangway_acc_worker_barrier(void) {
+  unsigned lanes = __gangway_acc_lanes();
+  if (lanes == 1) return;
+  if (lanes == 32 || lanes == __builtin_amdgcn_wavefrontsize()) __gangway_acc_warp_barrier();
+  else if (__gangway_acc_workers() == 1) __gangway_acc_gang_barrier();
+  else __gangway_acc_meet();
+}
+#endif
+/* Among all of them. */
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_gang_of_all(void) {
+  unsigned row = __gangway_acc_gang(3) * __gangway_acc_gangs(2) + __gangway_acc_gang(2);
+  return row * __gangway_acc_gangs(1) + __gangway_acc_gang(1);
+}
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_all_gangs(void) {
+  return __gangway_acc_gangs(1) * __gangway_acc_gangs(2) * __gangway_acc_gangs(3);
+}
 /* A part of device memory for a gang: the first that is free. One thread of the gang calls these. */
 __GANGWAY_ACC_INLINE unsigned __gangway_acc_take(unsigned *taken, unsigned parts) {
   unsigned part = __gangway_acc_gang_of_all() % parts;
+#if defined(__NVPTX__)
   while (__nvvm_atom_cas_gen_i((int *)&taken[part], 0, 1) != 0)
     part = (part + 1) % parts;
   __nvvm_membar_gl();
+#else
+  while (__scoped_atomic_exchange_n(&taken[part], 1u, __ATOMIC_ACQUIRE, __MEMORY_SCOPE_DEVICE) != 0)
+    part = (part + 1) % parts;
+#endif
   return part;
 }
 __GANGWAY_ACC_INLINE void __gangway_acc_leave(unsigned *taken, unsigned part) {
+#if defined(__NVPTX__)
   __nvvm_membar_gl();
   (void)__nvvm_atom_xchg_gen_i((int *)&taken[part], 0);
+#else
+  __scoped_atomic_store_n(&taken[part], 0u, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
+#endif
 }
 /* A statement that one gang after the other runs: no atomic operation does it. */
 #define __gangway_acc_alone(statement)                                                                                 \
@@ -202,23 +267,43 @@ __GANGWAY_ACC_INLINE int __gangway_acc_parlevel_size(int level) {
    for it, which bare kernels have not started. */
 typedef int __gangway_acc_word __attribute__((may_alias, aligned(4)));
 typedef short __gangway_acc_half __attribute__((may_alias, aligned(2)));
+#if defined(__NVPTX__)
+#define __gangway_acc_of_lane(value, lane) __nvvm_shfl_sync_idx_i32(0xffffffffu, value, lane, 31)
+#define __gangway_acc_of_lane_behind(value, offset) __nvvm_shfl_sync_down_i32(0xffffffffu, value, offset, 31)
+#else
+__GANGWAY_ACC_INLINE unsigned __gangway_acc_lane_of_wave(void) {
+  return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
+}
+/* The value of a lane in the same half of the wave. */
+__GANGWAY_ACC_INLINE int __gangway_acc_of_lane(int value, unsigned lane) {
+  return __builtin_amdgcn_ds_bpermute((int)(((__gangway_acc_lane_of_wave() & ~31u) + lane) * 4), value);
+}
+__GANGWAY_ACC_INLINE int __gangway_acc_of_lane_behind(int value, unsigned offset) {
+  unsigned own = __gangway_acc_lane_of_wave() % 32;
+  return __gangway_acc_of_lane(value, own + offset < 32 ? own + offset : own);
+}
+#endif
 #define __GANGWAY_ACC_SHUFFLES(name, how, lane)                                                                        \
   __GANGWAY_ACC_INLINE void name(void *to, const void *from, unsigned bytes, unsigned lane) {                          \
     unsigned at;                                                                                                       \
     if (bytes % 4 == 0)                                                                                                \
       for (at = 0; at < bytes / 4; ++at)                                                                               \
-        ((__gangway_acc_word *)to)[at] = how(0xffffffffu, ((const __gangway_acc_word *)from)[at], lane, 31);           \
+        ((__gangway_acc_word *)to)[at] = how(((const __gangway_acc_word *)from)[at], lane);                            \
     else if (bytes % 2 == 0)                                                                                           \
       for (at = 0; at < bytes / 2; ++at)                                                                               \
-        ((__gangway_acc_half *)to)[at] = (short)how(0xffffffffu, ((const __gangway_acc_half *)from)[at], lane, 31);    \
+        ((__gangway_acc_half *)to)[at] = (short)how(((const __gangway_acc_half *)from)[at], lane);                     \
     else                                                                                                               \
       for (at = 0; at < bytes; ++at)                                                                                   \
-        ((signed char *)to)[at] = (signed char)how(0xffffffffu, ((const signed char *)from)[at], lane, 31);            \
+        ((signed char *)to)[at] = (signed char)how(((const signed char *)from)[at], lane);                             \
   }
-__GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle, __nvvm_shfl_sync_idx_i32, lane)
-__GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle_down, __nvvm_shfl_sync_down_i32, offset)
-/* acc_device_t: 4 not_host, 5 nvidia */
+__GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle, __gangway_acc_of_lane, lane)
+__GANGWAY_ACC_SHUFFLES(__gangway_acc_shuffle_down, __gangway_acc_of_lane_behind, offset)
+/* acc_device_t: 4 not_host, 5 nvidia, 8 radeon */
+#if defined(__NVPTX__)
 #define __gangway_acc_on_device(type) ((type) == 4 || (type) == 5)
+#else
+#define __gangway_acc_on_device(type) ((type) == 4 || (type) == 8)
+#endif
 #pragma omp end declare target
 #else
 #define __GANGWAY_ACC_GPU 0
