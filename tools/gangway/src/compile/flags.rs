@@ -24,7 +24,10 @@ pub struct Flags {
 ///   though a region inside of another one comes there twice.
 /// - Common subexpressions of machine code: two selections share the `s_and_b64` that makes the condition (SCC) of a
 ///   branch before them, and `si-pre-emit-peephole` removes it, as the branch has VCC.
-const WITHOUT_FAULTS_FOR_AMD: [&str; 2] = ["-mllvm=-enable-ipra=0", "-mllvm=-disable-machine-cse"];
+/// - Small improvements of machine code (`peephole-opt`): a copy of a double constant becomes an `s_mov_b64` of it, which has
+///   room for 32 bits, and moves 0. Above all copies are concerned that common subexpressions would have taken away.
+const WITHOUT_FAULTS_FOR_AMD: [&str; 3] =
+    ["-mllvm=-enable-ipra=0", "-mllvm=-disable-machine-cse", "-mllvm=-disable-peephole"];
 
 impl Flags {
     /// For a compiler of a release that links GPU code with Gangway's device runtime, or of one that does not:
