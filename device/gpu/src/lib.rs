@@ -20,6 +20,7 @@
 //! | [`critical`] | exclusion |
 //! | [`atomic`] | objects that are too large for atomic instructions |
 //! | [`lock`] | locks |
+//! | [`guard`] | statics of functions of C++ |
 //! | [`icv`] | control variables |
 //! | [`explicit`] | which task a thread is in |
 //! | [`kernel`] | what each thread knows of its kernel |
@@ -74,6 +75,7 @@ pub mod environment;
 pub mod error;
 pub mod explicit;
 pub mod grid;
+pub mod guard;
 pub mod icv;
 pub mod kernel;
 pub mod libc;
