@@ -890,7 +890,6 @@ impl<'a> Writer<'a> {
         let to = self.register(value, half);
         let ty = update.name.rsplit('.').next().unwrap_or_default();
         let data: Vec<String> = (1..=count).map(|index| self.operand(node.args[index], half, ty)).collect();
-        let data = data.join(", ");
         let wide = node.ty == Type::Wide;
         if returns && (!guard.is_empty() || update.space == Space::Flat) {
             self.line(&format!("mov.b{} {to}, 0;", if wide { 64 } else { 32 }));
@@ -899,13 +898,112 @@ impl<'a> Writer<'a> {
         let reduces = !returns && !name.starts_with("cas") && !name.starts_with("exch");
         self.place(update.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
             if space == "local" {
-                // Of the lane's own memory PTX has no atomic operations.
-                writer.line(&format!("{guard}trap;"));
+                writer.update_own(name, &to, &format!("[{at}+{}]", update.offset), &data, guard, wide);
+            } else if let Some(chosen) = extreme(name) {
+                let at = format!("[{at}+{}]", update.offset);
+                writer.update_by_comparison(chosen, space, &to, &at, &data[0], guard, wide);
             } else if reduces {
-                writer.line(&format!("{guard}red.{space}.{name} [{at}+{}], {data};", update.offset));
+                writer.line(&format!(
+                    "{guard}red.{space}.{name} [{at}+{}], {};",
+                    update.offset,
+                    data.join(", ")
+                ));
             } else {
-                writer.line(&format!("{guard}atom.{space}.{name} {to}, [{at}+{}], {data};", update.offset));
+                writer.line(&format!(
+                    "{guard}atom.{space}.{name} {to}, [{at}+{}], {};",
+                    update.offset,
+                    data.join(", ")
+                ));
             }
         });
     }
+
+    /// What an atomic operation makes of the lane's own memory, which PTX has none for, nor has anybody else.
+    fn update_own(&mut self, name: &str, to: &str, at: &str, data: &[String], guard: &str, wide: bool) {
+        let (ty, kind) = if wide { (Type::Wide, "b64") } else { (Type::Word, "b32") };
+        let old = self.temporary(ty);
+        let (operation, of) = name.rsplit_once('.').unwrap_or((name, kind));
+        self.line(&format!("mov.{kind} {old}, 0;"));
+        self.line(&format!("{guard}ld.local.{kind} {old}, {at};"));
+        let new = match operation {
+            "exch" => data[0].clone(),
+            "cas" => {
+                let (new, is) = (self.temporary(ty), self.temporary(Type::Bit));
+                self.line(&format!("setp.eq.{kind} {is}, {old}, {};", data[0]));
+                self.line(&format!("selp.{kind} {new}, {}, {old}, {is};", data[1]));
+                new
+            }
+            "inc" | "dec" => self.counted(operation == "inc", &old, &data[0]),
+            _ => self.combined(operation, of, &old, &data[0], ty),
+        };
+        self.line(&format!("{guard}st.local.{kind} {at}, {new};"));
+        self.line(&format!("{guard}mov.{kind} {to}, {old};"));
+    }
+
+    /// An operation of two numbers, by the name that its atomic form has.
+    fn combined(&mut self, operation: &str, of: &str, old: &str, data: &str, ty: Type) -> String {
+        let new = self.temporary(ty);
+        let operation = if operation == "add" && of.starts_with('f') { "add.rn" } else { operation };
+        self.line(&format!("{operation}.{of} {new}, {old}, {data};"));
+        new
+    }
+
+    /// A word that counts up to a limit, or down from it.
+    fn counted(&mut self, up: bool, old: &str, limit: &str) -> String {
+        let [next, new] = [(); 2].map(|()| self.temporary(Type::Word));
+        let [ends, beyond] = [(); 2].map(|()| self.temporary(Type::Bit));
+        self.line(&format!("add.u32 {next}, {old}, {};", if up { "1" } else { "-1" }));
+        if up {
+            self.line(&format!("setp.ge.u32 {ends}, {old}, {limit};"));
+            self.line(&format!("selp.b32 {new}, 0, {next}, {ends};"));
+        } else {
+            self.line(&format!("setp.eq.u32 {ends}, {old}, 0;"));
+            self.line(&format!("setp.gt.u32 {beyond}, {old}, {limit};"));
+            self.line(&format!("or.pred {ends}, {ends}, {beyond};"));
+            self.line(&format!("selp.b32 {new}, {limit}, {next}, {ends};"));
+        }
+        new
+    }
+
+    /// The minimum or maximum of floating-point numbers, which PTX has no atomic operation for. Lanes go round until
+    /// each has exchanged what it has computed for what that was computed from.
+    fn update_by_comparison(
+        &mut self,
+        (operation, of): (&str, &str),
+        space: &str,
+        to: &str,
+        at: &str,
+        data: &str,
+        guard: &str,
+        wide: bool,
+    ) {
+        let (ty, kind) = if wide { (Type::Wide, "b64") } else { (Type::Word, "b32") };
+        let [old, found] = [(); 2].map(|()| self.temporary(ty));
+        let [waits, differs, any] = [(); 3].map(|()| self.temporary(Type::Bit));
+        let again = self.label();
+        match guard.trim().strip_prefix('@') {
+            Some(bit) => self.line(&format!("or.pred {waits}, {bit}, {bit};")),
+            None => self.line(&format!("setp.eq.u32 {waits}, 0, 0;")),
+        }
+        self.line(&format!("mov.{kind} {old}, 0;"));
+        self.line(&format!("mov.{kind} {found}, 0;"));
+        self.line(&format!("{again}:"));
+        self.line(&format!("@{waits} ld.volatile.{space}.{kind} {old}, {at};"));
+        let new = self.combined(operation, of, &old, data, ty);
+        // Of two NaN it is the data.
+        self.line(&format!("setp.nan.{of} {differs}, {new}, {new};"));
+        self.line(&format!("selp.{kind} {new}, {data}, {new}, {differs};"));
+        self.line(&format!("@{waits} atom.{space}.cas.{kind} {found}, {at}, {old}, {new};"));
+        self.line(&format!("setp.ne.{kind} {differs}, {found}, {old};"));
+        self.line(&format!("and.pred {waits}, {waits}, {differs};"));
+        self.line(&format!("vote.sync.any.pred {any}, {waits}, -1;"));
+        self.line(&format!("@{any} bra {again};"));
+        self.line(&format!("{guard}mov.{kind} {to}, {found};"));
+    }
+}
+
+/// The operation and the type of an atomic minimum or maximum of floating-point numbers.
+fn extreme(name: &str) -> Option<(&str, &str)> {
+    let (operation, of) = name.rsplit_once('.')?;
+    (matches!(operation, "min" | "max") && of.starts_with('f')).then_some((operation, of))
 }

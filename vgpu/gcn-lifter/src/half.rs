@@ -44,6 +44,7 @@ pub fn compute(s: &mut State, base: &str, args: [Value; 3]) -> Option<Value> {
         "ceil" => ("cvt.rpi.f32.f32", 1),
         "floor" => ("cvt.rmi.f32.f32", 1),
         "rndne" => ("cvt.rni.f32.f32", 1),
+        "div_fixup" | "div_fixup_legacy" => return Some(quotient(s, args)),
         _ => return in_double(s, base, args),
     };
     let mut sources: Vec<Value> = args[..operands].iter().map(|arg| single(s, *arg)).collect();
@@ -52,6 +53,25 @@ pub fn compute(s: &mut State, base: &str, args: [Value; 3]) -> Option<Value> {
     }
     let found = s.f.plain(exact, &sources);
     Some(from_single(s, found))
+}
+
+/// The last step of a division: the quotient with its sign, or what a division by or of zeros, infinities and NaN gives.
+fn quotient(s: &mut State, [quotient, denominator, numerator]: [Value; 3]) -> Value {
+    let sources = [numerator, denominator].map(|arg| single(s, arg));
+    let divided = s.f.plain("div.rn.f32", &sources);
+    let special = from_single(s, divided);
+    let [magnitude, sign, one, finite] = [0x7fff, 0x8000, 1, 0x7bff].map(|bits| s.f.word(bits));
+    let tests = [numerator, denominator].map(|arg| {
+        let bits = s.f.plain("and.b32", &[arg, magnitude]);
+        let less = s.f.plain("sub.u32", &[bits, one]);
+        s.f.test("setp.ge.u32", &[less, finite])
+    });
+    let is_special = s.f.test("or.pred", &tests);
+    let signs = s.f.plain("xor.b32", &[numerator, denominator]);
+    let signs = s.f.plain("and.b32", &[signs, sign]);
+    let bits = s.f.plain("and.b32", &[quotient, magnitude]);
+    let found = s.f.plain("or.b32", &[bits, signs]);
+    s.f.select(is_special, special, found)
 }
 
 fn in_double(s: &mut State, base: &str, args: [Value; 3]) -> Option<Value> {

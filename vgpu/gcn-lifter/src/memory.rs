@@ -100,6 +100,8 @@ fn global(name: &str) -> Option<&'static str> {
         "dec" => "dec.u32",
         "add_f32" => "add.f32",
         "add_f64" => "add.f64",
+        "min_f64" => "min.f64",
+        "max_f64" => "max.f64",
         _ => return None,
     })
 }
@@ -138,6 +140,10 @@ fn local(name: &str) -> Option<Transfer> {
                 "dec_u32" => "dec.u32",
                 "add_f32" => "add.f32",
                 "add_f64" => "add.f64",
+                "min_f32" => "min.f32",
+                "max_f32" => "max.f32",
+                "min_f64" => "min.f64",
+                "max_f64" => "max.f64",
                 _ => return None,
             };
             return Some(plain(Kind::Update(found), if found.ends_with("64") { 64 } else { 32 }));

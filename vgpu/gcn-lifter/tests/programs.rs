@@ -27,7 +27,8 @@ use memory::DeviceMemory;
 use support::Device;
 
 /// Kernels that are lifted whole.
-const KERNELS: &[&str] = &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c", "calls.c", "first.c"];
+const KERNELS: &[&str] =
+    &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c", "calls.c", "first.c", "own.c"];
 /// The interpreter's, of which much is not yet.
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 /// How many random programs are tried.
