@@ -1,6 +1,7 @@
 //! Kernels that the engine has compiled, one for each shape of a launch that their code depends on.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gangway_code_object::Descriptor;
@@ -76,6 +77,8 @@ pub struct Compiled {
     pub(super) done: Condvar,
     /// What has come out of compiling it with the others of its code object, for all launches.
     pub(super) together: OnceLock<Outcome>,
+    /// Whether it has been lifted for another kernel, with it and the others: next time it is lifted without them.
+    pub(super) is_left_out: AtomicBool,
 }
 
 impl Compiled {

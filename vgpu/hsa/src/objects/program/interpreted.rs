@@ -4,6 +4,7 @@
 //! Launches that are interpreted are in a list as long as they run. A thread looks at the list, and does what a launch
 //! wants done when kernels of its code object have been interpreted long enough.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -114,7 +115,8 @@ fn look() {
         }
         drop(list);
         match due {
-            Some(running) => (running.work)(),
+            // A bug in one launch's work leaves the others theirs; the launch itself is interpreted to its end.
+            Some(running) => drop(catch_unwind(AssertUnwindSafe(running.work))),
             None => thread::sleep(SLEEP),
         }
     }
@@ -139,6 +141,8 @@ mod tests {
         drop(launch);
         assert!(*lock(&spent) > Duration::ZERO, "the launch counts");
         let _young = begin(Duration::ZERO, "young");
+        // Work that panics is the end of itself alone.
+        let _wrong = Interpreted::begin(&Arc::new(Mutex::new(ENOUGH)), || panic!("a bug, for the test"));
         let _old = begin(ENOUGH, "old");
         assert_eq!(receiver.recv(), Ok("old"));
         assert_eq!(receiver.recv_timeout(2 * SLEEP), Err(mpsc::RecvTimeoutError::Timeout));

@@ -2,6 +2,7 @@
 //! together, once for all launches. The engine makes code of a function when a kernel calls it for the first time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use gangway_gcn_interpreter::Memory;
@@ -38,7 +39,9 @@ fn make<M: Memory>(wanted: &Wanted<M>) -> Outcome {
     let gpu = wanted.agent.config().processor;
     let mut all = vec![wanted.described(wanted.object, wanted.kernel.clone())?];
     let first = all[0].descriptor;
-    for (object, kernel) in kernel::all_of(&wanted.kernel.code) {
+    let alone = wanted.kernel.compiled.is_left_out.load(Ordering::Relaxed);
+    let others = if alone { Vec::new() } else { kernel::all_of(&wanted.kernel.code) };
+    for (object, kernel) in others {
         // One that cannot be read fails when it is launched.
         if object != wanted.object
             && kernel.compiled.together.get().is_none()
@@ -48,11 +51,15 @@ fn make<M: Memory>(wanted: &Wanted<M>) -> Outcome {
             all.push(other);
         }
     }
+    // Whatever comes out, the code object is lifted as a whole once: what is left over is lifted alone.
+    for other in &all[1..] {
+        other.kernel.compiled.is_left_out.store(true, Ordering::Relaxed);
+    }
     let lifted = wanted.lift(&all, Shape::any(), Apart::Gccs)?;
     let program = wanted.load(&lifted.text)?;
     for (number, other) in all.iter().enumerate().skip(1) {
         match other.code(number, &lifted, &program) {
-            // Alone, or with others, it may be less.
+            // Alone it may be less.
             Err(why) if why.is_of_calls => {}
             outcome => drop(other.kernel.compiled.together.set(outcome.map(Arc::new))),
         }
