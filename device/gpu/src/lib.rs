@@ -26,7 +26,6 @@
 //! | [`kernel`] | what each thread knows of its kernel |
 //! | [`grid`] | what the hardware is asked |
 //! | [`ompx`] | clang's `ompx.h` |
-//! | [`openacc`] | barriers of OpenACC's workers |
 //! | [`place`] | where a thread stands among parallel regions |
 //! | [`query`] | the `omp_*` functions that ask and set |
 //! | [`microtask`] | calls of the functions of regions |
@@ -37,6 +36,7 @@
 //! | [`unfinished`] | tasks with `detach`, and how a task is run |
 //! | [`task`] | tasks and their loops |
 //! | [`synchronize`] | barriers, regions for one thread, flushes |
+//! | [`openacc`] | barriers of OpenACC's workers |
 //! | [`copyprivate`] | variables that a `single` hands on |
 //! | [`doacross`] | iterations that wait for earlier ones |
 //! | [`worker`] | the main thread and its workers |
