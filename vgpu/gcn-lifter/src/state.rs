@@ -84,6 +84,8 @@ impl State {
     pub fn begin(&mut self, block: usize, lanes: Lanes) {
         (self.block, self.full, self.first, self.on) = (block, lanes.full(), lanes == Lanes::First, None);
         self.f.block = block;
+        // Nobody has asked where a call leads to at which there is no code.
+        self.goes = None;
         if self.first {
             let (one, none) = (self.f.word(1), self.f.word(0));
             self.set(scalar::EXEC.into(), one);
