@@ -5,7 +5,8 @@
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where lanes meet again
 //! (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients neighbours agree
 //! (`quotients`), what lanes may run by themselves (`lanewise`), where all do the same (`uniform`, and `called` for
-//! what is called there), in which `loops`; what addresses are counted from (`roots`). `division` goes over a module before. Nothing here names a generator.
+//! what is called there), in which `loops`, and what addresses are counted from (`roots`). `division` goes over a module
+//! before. Nothing here names a generator.
 
 pub(crate) mod block;
 pub(crate) mod called;

@@ -5,6 +5,10 @@ use gangway_gcn_interpreter::{GROUP_APERTURE, PRIVATE_APERTURE};
 use super::{HALVES, Writer};
 use crate::node::{Access, Space, Type, Update, Value};
 
+/// Upper halves of addresses in LDS and in private memory.
+const GROUP: u32 = (GROUP_APERTURE >> 32) as u32;
+const PRIVATE: u32 = (PRIVATE_APERTURE >> 32) as u32;
+
 impl Writer<'_> {
     /// The condition of an access, for the front of an instruction; nothing if it is never done.
     fn guard(&self, bit: Option<&Value>, half: u32) -> Option<String> {
@@ -66,15 +70,13 @@ impl Writer<'_> {
 
     /// Whether an address of any lane, of both halves, is in LDS or private memory.
     fn elsewhere(&mut self, address: Value) -> String {
-        let first = (GROUP_APERTURE >> 32) as u32;
-        let length = (PRIVATE_APERTURE >> 32) as u32 - first;
         let windows = HALVES.map(|half| {
             let at = self.in_register(address, half);
             let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
             let window = self.temporary(Type::Bit);
             self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
-            self.line(&format!("sub.u32 {from_first}, {high}, {first};"));
-            self.line(&format!("setp.le.u32 {window}, {from_first}, {length};"));
+            self.line(&format!("sub.u32 {from_first}, {high}, {GROUP};"));
+            self.line(&format!("setp.le.u32 {window}, {from_first}, {};", PRIVATE - GROUP));
             window
         });
         let [either, any] = [(); 2].map(|()| self.temporary(Type::Bit));
@@ -100,14 +102,13 @@ impl Writer<'_> {
         let [low, high] = [(); 2].map(|()| self.temporary(Type::Word));
         let [group, own, global] = [(); 3].map(|()| self.temporary(Type::Bit));
         let (slow, done) = (self.label(), self.label());
-        let (first, second) = ((GROUP_APERTURE >> 32) as u32, (PRIVATE_APERTURE >> 32) as u32);
         self.line(&format!("@{any} bra {slow};"));
         with(self, "global", at, guard);
         self.line(&format!("bra {done};"));
         self.line(&format!("{slow}:"));
         self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
-        self.line(&format!("setp.eq.u32 {group}, {high}, {first};"));
-        self.line(&format!("setp.eq.u32 {own}, {high}, {second};"));
+        self.line(&format!("setp.eq.u32 {group}, {high}, {GROUP};"));
+        self.line(&format!("setp.eq.u32 {own}, {high}, {PRIVATE};"));
         self.line(&format!("or.pred {global}, {group}, {own};"));
         self.line(&format!("not.pred {global}, {global};"));
         if let Some(bit) = guard.trim().strip_prefix('@') {
@@ -131,17 +132,16 @@ impl Writer<'_> {
         let [low, high, from_first] = [(); 3].map(|()| self.temporary(Type::Word));
         let [elsewhere, group, own] = [(); 3].map(|()| self.temporary(Type::Bit));
         let (slow, of_group, done) = (self.label(), self.label(), self.label());
-        let (first, second) = ((GROUP_APERTURE >> 32) as u32, (PRIVATE_APERTURE >> 32) as u32);
         self.line(&format!("mov.b64 {{{low}, {high}}}, {at};"));
-        self.line(&format!("sub.u32 {from_first}, {high}, {first};"));
-        self.line(&format!("setp.le.u32 {elsewhere}, {from_first}, {};", second - first));
+        self.line(&format!("sub.u32 {from_first}, {high}, {GROUP};"));
+        self.line(&format!("setp.le.u32 {elsewhere}, {from_first}, {};", PRIVATE - GROUP));
         self.line(&format!("@{elsewhere} bra {slow};"));
         with(self, "global", at, "");
         self.line(&format!("bra {done};"));
         self.line(&format!("{slow}:"));
-        self.line(&format!("setp.eq.u32 {group}, {high}, {first};"));
+        self.line(&format!("setp.eq.u32 {group}, {high}, {GROUP};"));
         self.line(&format!("@{group} bra {of_group};"));
-        self.line(&format!("setp.eq.u32 {own}, {high}, {second};"));
+        self.line(&format!("setp.eq.u32 {own}, {high}, {PRIVATE};"));
         if self.shared.own > 0 {
             let (global, own_at) = (self.label(), self.own(&low, 0));
             self.line(&format!("@!{own} bra {global};"));
@@ -185,14 +185,13 @@ impl Writer<'_> {
             (bits, false) => format!("b{bits}"),
         };
         let strong = if access.strong { ".volatile" } else { "" };
-        let own = self.temporary(node.ty);
         self.place(access.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
             let strong = if space == "global" { strong } else { "" };
             let is_firsts = access.space == Space::FlatOfFirst && space == "local";
-            let loaded = if is_firsts { &own } else { &to };
+            let loaded = if is_firsts { writer.temporary(node.ty) } else { to.clone() };
             writer.line(&format!("{guard}ld{strong}.{space}.{kind} {loaded}, [{at}+{}];", access.offset));
             if is_firsts {
-                writer.first_lanes(&to, &own, node.ty);
+                writer.first_lanes(&to, &loaded, node.ty);
             }
         });
     }
@@ -236,23 +235,15 @@ impl Writer<'_> {
         let name = update.name;
         let reduces = !returns && !name.starts_with("cas") && !name.starts_with("exch");
         self.place(update.space, node.args[0], half, &guard, &mut |writer, space, at, guard| {
+            let at = format!("[{at}+{}]", update.offset);
             if space == "local" {
-                writer.update_own(name, &to, &format!("[{at}+{}]", update.offset), &data, guard, wide);
+                writer.update_own(name, &to, &at, &data, guard, wide);
             } else if let Some(chosen) = extreme(name) {
-                let at = format!("[{at}+{}]", update.offset);
                 writer.update_by_comparison(chosen, (space, &at), &to, &data[0], guard, wide);
             } else if reduces {
-                writer.line(&format!(
-                    "{guard}red.{space}.{name} [{at}+{}], {};",
-                    update.offset,
-                    data.join(", ")
-                ));
+                writer.line(&format!("{guard}red.{space}.{name} {at}, {};", data.join(", ")));
             } else {
-                writer.line(&format!(
-                    "{guard}atom.{space}.{name} {to}, [{at}+{}], {};",
-                    update.offset,
-                    data.join(", ")
-                ));
+                writer.line(&format!("{guard}atom.{space}.{name} {to}, {at}, {};", data.join(", ")));
             }
         });
     }
