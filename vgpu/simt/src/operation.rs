@@ -419,6 +419,48 @@ impl Operation {
         }
         self.kind.each_slot(tell);
     }
+
+    /// Tells which places other than slots it names, but as what an access is counted from.
+    pub fn each_place(&self, tell: &mut dyn FnMut(Place)) {
+        let mut source = |source: Source| {
+            if let Source::Address(place, _) = source {
+                tell(place);
+            }
+        };
+        match &self.kind {
+            Kind::Compute(Compute { sources, .. })
+            | Kind::Exchange(Exchange { sources, .. })
+            | Kind::Move { sources, .. } => sources.iter().for_each(|read| source(read.source)),
+            Kind::Repack { sources, .. } | Kind::Store { sources, .. } => {
+                sources.iter().for_each(|&from| source(from));
+            }
+            Kind::Atomic(atomic) => atomic.sources.iter().for_each(|&from| source(from)),
+            Kind::Copy { taken, .. } => source(*taken),
+            Kind::ConvertAddress { source: from, .. } | Kind::IsInSpace { source: from, .. } => source(*from),
+            Kind::Stack {
+                stack: Stack::Allocate { size: from, .. } | Stack::Restore { top: from }, ..
+            } => {
+                source(*from);
+            }
+            Kind::Matrix(matrix) => matrix.sources.iter().for_each(|(read, _)| source(read.source)),
+            Kind::Table { index } => source(*index),
+            Kind::Barrier(barrier) => {
+                source(barrier.number);
+                barrier.count.into_iter().for_each(&mut source);
+                if let Meeting::Reduce { source: from, .. } = barrier.meeting {
+                    source(from);
+                }
+            }
+            Kind::Call(call) => call.each_place(tell),
+            Kind::Load { .. }
+            | Kind::Stack { stack: Stack::Save { .. }, .. }
+            | Kind::ActiveLanes { .. }
+            | Kind::Fence { .. }
+            | Kind::Sleep
+            | Kind::Nothing
+            | Kind::Go => {}
+        }
+    }
 }
 
 /// The slots of values that are read.
@@ -518,6 +560,22 @@ impl Exchange {
 }
 
 impl Call {
+    fn each_place(&self, tell: &mut dyn FnMut(Place)) {
+        if let Target::Address { source: Source::Address(place, _), .. } = self.target {
+            tell(place);
+        }
+        for result in &self.results {
+            if let To::Place(place) = result.to {
+                tell(place);
+            }
+        }
+        for argument in &self.arguments {
+            if let From::Place(place) | From::Source(Source::Address(place, _)) = argument.from {
+                tell(place);
+            }
+        }
+    }
+
     fn each_slot(&self, tell: &mut dyn FnMut(u32, bool)) {
         for result in &self.results {
             match result.to {

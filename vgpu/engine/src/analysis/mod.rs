@@ -1,7 +1,7 @@
 //! What is known of a function before code is made of it, whoever makes it.
 //!
 //! `unit` puts together what the others find out: where registers and variables are (`slots`, `layout`), what
-//! instructions are (`operations`), how values run through the lanes (`shape`, in the rows that `rows` finds), the
+//! instructions are (`operations`), what of its own memory a lane may keep in slots (`own`), how values run through the lanes (`shape`, in the rows that `rows` finds), the
 //! blocks between which lanes part and wait (`graph`, `order`), what lives there (`liveness`), where lanes meet again
 //! (`dominance`, `joins`, `region`), what steps back cost (`fuel`), in which quotients neighbours agree
 //! (`quotients`), what lanes may run by themselves (`lanewise`), where all do the same (`uniform`, and `called` for
@@ -21,6 +21,7 @@ pub(crate) mod liveness;
 pub(crate) mod loops;
 mod operations;
 mod order;
+mod own;
 pub(crate) mod passes;
 pub(crate) mod quotients;
 pub(crate) mod region;

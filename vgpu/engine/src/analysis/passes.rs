@@ -10,6 +10,8 @@ pub(crate) enum Pass {
     Layout,
     /// What instructions are: `operations`.
     Operations,
+    /// What of a lane's own memory is kept in slots: `own`.
+    Own,
     /// How values run through the lanes: `shape`.
     Shape,
     /// Blocks that are cut where lanes part and wait: `graph`.
@@ -31,9 +33,10 @@ pub(crate) enum Pass {
 }
 
 impl Pass {
-    pub const ALL: [Pass; 11] = [
+    pub const ALL: [Pass; 12] = [
         Pass::Layout,
         Pass::Operations,
+        Pass::Own,
         Pass::Shape,
         Pass::Graph,
         Pass::Liveness,
@@ -49,6 +52,7 @@ impl Pass {
         match self {
             Pass::Layout => "layout",
             Pass::Operations => "operations",
+            Pass::Own => "own memory",
             Pass::Shape => "shape",
             Pass::Graph => "graph",
             Pass::Liveness => "liveness",
@@ -104,8 +108,8 @@ mod tests {
         passes.run(Pass::Shape, || ());
         let text = passes.to_string();
         let names: Vec<&str> = text.lines().filter_map(|line| line.split(" us  ").nth(1)).collect();
-        let expected =
-            "layout/operations/shape, 2 times/graph/liveness/fuel/lanewise/tier/emit/sink tests/machine code";
+        let expected = "layout/operations/own memory/shape, 2 times/graph/liveness/fuel/lanewise/tier/emit/\
+                        sink tests/machine code";
         assert_eq!(names.join("/"), expected);
     }
 }

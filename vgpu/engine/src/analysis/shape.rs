@@ -275,7 +275,9 @@ impl Shapes {
         }
     }
 
-    fn is_local_address(&self, address: &Address) -> bool {
+    /// The same of the address of an access.
+    #[must_use]
+    pub fn is_local_address(&self, address: &Address) -> bool {
         match address.base {
             Base::Slot(slot) => self.local[slot as usize],
             Base::Place(place) => matches!(place, Place::Local(_)),
@@ -299,6 +301,9 @@ impl Shapes {
                 sources.iter().any(|&source| self.is_local(source))
             }
             Kind::IsInSpace { source, .. } => self.is_local(*source),
+            Kind::Load { address: Address { base: Base::Place(Place::Slot(slot)), .. }, .. } => {
+                self.local[*slot as usize]
+            }
             // What is in memory, and what a function gives back, is taken for anything else.
             _ => false,
         }

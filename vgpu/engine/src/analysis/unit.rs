@@ -14,6 +14,7 @@ use crate::analysis::lanewise::{self, Looked, Region, may_be_apart, regions};
 use crate::analysis::layout::Layout;
 use crate::analysis::liveness::{Liveness, Set};
 use crate::analysis::operations::{operations, scalar};
+use crate::analysis::own;
 use crate::analysis::passes::{Pass, Passes};
 use crate::analysis::rows;
 use crate::analysis::shape::{Shape, Shapes, Trust};
@@ -124,6 +125,7 @@ impl<'a> Unit<'a> {
             Ok(operations) => operations,
             Err(opcode) => return refuse(&format!("an operand of '{opcode}'")),
         };
+        passes.run(Pass::Own, || own::keep(&mut code, &own::variables(body, &slots.layout), !request.check));
         // In programs of GCC's offloading a warp is a thread of OpenMP, and its lanes do the same.
         let warps = module.functions.iter().any(|function| function.name.starts_with("GOMP_"));
         let trust = match (callers, warps) {

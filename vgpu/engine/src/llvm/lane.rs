@@ -34,6 +34,8 @@ pub(super) const FUEL: Value = Value::given(Type::Pointer, "fuel");
 /// The lane: its number, and where its own memory begins.
 pub(super) const LANE: Value = Value::given(Type::Wide, "lane");
 pub(super) const OWN: Value = Value::given(Type::Wide, "own");
+/// Where the function's variables are in it.
+pub(super) const OWN_FRAME: Value = Value::given(Type::Pointer, "own_frame");
 
 /// How the function's operations read slots, and what they count addresses from.
 pub(super) struct Reads {

@@ -1,14 +1,14 @@
 //! Loads and stores of a lane. An address is checked, and a helper does the access where it is not in memory that
 //! is accessed here: it finds out where that is, or what the fault is.
 
-use gangway_device_memory::range;
-use gangway_simt::{Access, Address, Base, Kind, Place, Scalar, Source};
+use gangway_device_memory::{LOCAL_SIZE, LOCAL_WINDOW, range};
+use gangway_simt::{Access, Address, Base, Kind, Place, Scalar, Source, Space};
 
 use rustc_hash::FxHashMap;
 
 use super::callee;
-use super::lane::{LOCAL_END, Lane, OWN, Reached, SHARED, SHARED_SIZE, WARP, field};
-use super::text::{Label, Type, Value, act, make, of};
+use super::lane::{LOCAL_END, Lane, OWN, OWN_FRAME, Reached, SHARED, SHARED_SIZE, WARP, field};
+use super::text::{Label, Text, Type, Value, act, make, of};
 use crate::abi::{ALL, LANES};
 use crate::analysis::called::table;
 use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
@@ -54,6 +54,8 @@ impl Lane<'_> {
         let table = self.table(address, writes);
         let granted = self.unit.check && table.is_none() && !In::of(access.space).is_narrow();
         let window = granted.then(|| self.window(address, access, writes));
+        let may_be_own =
+            access.space == Space::Generic && !self.same && self.unit.shapes.is_local_address(address);
         let address = self.address(address);
         if let Some(window) = window {
             return self.check_granted(window, address);
@@ -77,7 +79,8 @@ impl Lane<'_> {
                 let most = range().windows - range().first - bytes;
                 let turned = self.turned(distance, bytes);
                 let most = Value::wide(most >> bytes.trailing_zeros());
-                (self.text.compare("ugt", turned, most), address)
+                let wrong = self.text.compare("ugt", turned, most);
+                if may_be_own { self.or_own(address, bytes, wrong) } else { (wrong, address) }
             }
             In::Shared => {
                 let text = &mut self.text;
@@ -89,21 +92,46 @@ impl Lane<'_> {
                 let wrong = text.binary("or", outside, odd);
                 (wrong, text.binary("add", SHARED, start))
             }
-            In::Local => {
-                let text = &mut self.text;
-                // What is before the memory that is used is far behind it.
-                let start = text.binary("sub", address, Value::wide(FIRST_LOCAL));
-                let start = text.binary("and", start, Value::wide(u32::MAX.into()));
-                let end = text.binary("add", start, Value::wide(FIRST_LOCAL + bytes));
-                let outside = text.compare("ugt", end, LOCAL_END);
-                let low = text.binary("and", start, Value::wide(bytes - 1));
-                let odd = text.compare("ne", low, Value::wide(0));
-                let wrong = text.binary("or", outside, odd);
-                let own = text.binary("add", OWN, start);
-                (wrong, text.binary("add", own, Value::wide(FIRST_LOCAL)))
-            }
+            In::Local => self.own(address, bytes),
         };
         self.checked(wrong, address, place)
+    }
+
+    /// Where an address of the lane's own memory is, and whether it is none.
+    fn own(&mut self, address: Value, bytes: u64) -> (Value, Value) {
+        let text = &mut self.text;
+        // What is before the memory that is used is far behind it.
+        let start = text.binary("sub", address, Value::wide(FIRST_LOCAL));
+        let start = text.binary("and", start, Value::wide(u32::MAX.into()));
+        let end = text.binary("add", start, Value::wide(FIRST_LOCAL + bytes));
+        let outside = text.compare("ugt", end, LOCAL_END);
+        let low = text.binary("and", start, Value::wide(bytes - 1));
+        let odd = text.compare("ne", low, Value::wide(0));
+        let wrong = text.binary("or", outside, odd);
+        let own = text.binary("add", OWN, start);
+        (wrong, text.binary("add", own, Value::wide(FIRST_LOCAL)))
+    }
+
+    /// Where a generic address is, which may be one of the lane's own memory, and whether it is neither that nor where
+    /// it is `wrong` not to be.
+    fn or_own(&mut self, address: Value, bytes: u64, wrong: Value) -> (Value, Value) {
+        let offset = self.text.binary("sub", address, Value::wide(LOCAL_WINDOW));
+        let is_own = self.text.compare("ult", offset, Value::wide(LOCAL_SIZE));
+        let (outside, own) = self.own(offset, bytes);
+        let choose = |text: &mut Text, a: Value, b: Value| {
+            make!(text, a.ty, "select i1 {is_own}, {} {a}, {} {b}", a.ty, b.ty)
+        };
+        (choose(&mut self.text, outside, wrong), choose(&mut self.text, own, address))
+    }
+
+    /// Where an access is that is counted from a variable in the lane's own memory, and within that.
+    fn in_variable(&mut self, address: &Address, access: Access) -> Option<Value> {
+        let Base::Place(Place::Local(start)) = address.base else { return None };
+        let first = u64::from(start).checked_add_signed(address.offset)?;
+        let bytes = u64::from(access.size());
+        let known = first + bytes <= self.unit.layout.local.into() && first.is_multiple_of(bytes);
+        let known = known && access.space == Space::Local && !self.same;
+        known.then(|| self.text.behind(OWN_FRAME, Value::wide(first)))
     }
 
     /// The same in check mode. Where the region knows of no range, it asks for one first.
@@ -213,6 +241,14 @@ impl Lane<'_> {
                     false if float && ty.size() >= 4 => self.load_apart(at, ty),
                     false => self.load_value(at, ty, float, ""),
                 };
+                self.write(slot, ty, value);
+            }
+            return;
+        }
+        if let Some(pointer) = self.in_variable(address, access) {
+            for (index, &slot) in (0u64..).zip(results) {
+                let at = self.text.behind(pointer, Value::wide(index * u64::from(ty.size())));
+                let value = self.load_plain(at, ty, self.reads.has_float(slot));
                 self.write(slot, ty, value);
             }
             return;
@@ -345,6 +381,9 @@ impl Lane<'_> {
             return act!(self.text, "store {} {value}, ptr {place}", value.ty);
         }
         if let Some((pointer, _)) = self.reached(address) {
+            return self.store_at(pointer, ty, &values);
+        }
+        if let Some(pointer) = self.in_variable(address, access) {
             return self.store_at(pointer, ty, &values);
         }
         let checked = self.check(address, access, true);

@@ -10,7 +10,7 @@ use gangway_simt::{End, Scalar};
 use rustc_hash::FxHashMap;
 
 use super::counted::{Counted, entered, turn};
-use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, OWN, Reads, SHARED, SHARED_SIZE, field};
+use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, OWN, OWN_FRAME, Reads, SHARED, SHARED_SIZE, field};
 use super::sequence::Declared;
 use super::text::{Label, Text, Type, Value, act, held, make, of};
 use crate::abi::LANES;
@@ -204,6 +204,8 @@ impl Writer<'_> {
         self.name(LANE, format_args!("phi i64 [ 0, {first} ], [ {behind}, {done} ]"));
         let before = self.text().binary("mul", LANE, stride);
         self.name(OWN, format_args!("add i64 {own}, {before}"));
+        let frame = self.text().binary("add", OWN, LOCAL_BASE);
+        self.name(OWN_FRAME, format_args!("inttoptr i64 {frame} to ptr"));
         for slot in self.named() {
             let value = match enters.iter().find(|&&(other, _)| other == slot) {
                 // What a register holds that nothing has written.

@@ -204,6 +204,11 @@ impl Generator<'_> {
         for offset in (16..64).step_by(4) {
             emit!(self, "  st.local.b32 [local+{offset}], %r{};", offset / 8);
         }
+        emit!(self, "  .reg .b64 %kept<2>; .local .align 8 .b8 kept[48];");
+        emit!(self, "  mov.b64 %kept0, kept; cvta.local.u64 %kept1, %kept0; st.b64 [%kept1+32], %d2;");
+        for offset in [0, 4, 8, 12, 16, 20, 24, 28, 40, 44] {
+            emit!(self, "  st.b32 [%kept1+{offset}], %r{};", offset / 8);
+        }
         while !self.choices.is_empty() {
             self.statement(0);
         }
@@ -234,7 +239,8 @@ impl Generator<'_> {
             8..10 if depth < 3 => self.switch(depth),
             10..12 if !self.inside => self.call(),
             12..16 if !self.inside => self.memory(),
-            16..18 if !self.inside => self.local(),
+            16 if !self.inside => self.local(),
+            17 if !self.inside => self.kept(),
             18..20 if self.may_meet() => self.exchange_in_shared(),
             20..25 if self.may_meet() => self.exchange(),
             25 if !self.inside => self.reduce(),
@@ -387,6 +393,24 @@ impl Generator<'_> {
         match self.choices.once_in(2) {
             true => emit!(self, "  {guard} st{space}.b32 [%d12], {word};"),
             false => emit!(self, "  {guard} ld{space}.b32 {word}, [%d12];"),
+        }
+    }
+
+    /// A variable that is always accessed as a whole, or one of which there are also parts, as unoptimised code has them.
+    fn kept(&mut self) {
+        let guard = if self.choices.once_in(3) { self.guard() } else { String::new() };
+        let (space, address) = self.choices.pick(&[("", "%kept1"), ("", "%kept1"), (".local", "%kept0")]);
+        let stores = self.choices.once_in(2);
+        let (ty, offset, register) = match self.choices.below(8) {
+            0 => ("b64", 32, self.double()),
+            1 => (self.choices.pick(&["u8", "s8"]), 40 + self.choices.below(8), self.word()),
+            2 => (self.choices.pick(&["u16", "s16"]), 40 + 2 * self.choices.below(4), self.word()),
+            3 => ("b32", 40 + 4 * self.choices.below(2), self.word()),
+            _ => (self.choices.pick(&["u32", "s32"]), 4 * self.choices.below(8), self.word()),
+        };
+        match stores {
+            true => emit!(self, "  {guard} st{space}.{ty} [{address}+{offset}], {register};"),
+            false => emit!(self, "  {guard} ld{space}.{ty} {register}, [{address}+{offset}];"),
         }
     }
 

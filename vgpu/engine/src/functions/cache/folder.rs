@@ -18,8 +18,9 @@ use rustix::process::{Resource, Uid, geteuid, getrlimit};
 
 use super::trust::{self, Distrust};
 
-/// Files lie in so many folders, by the first byte of their names.
-const FOLDERS: u64 = 256;
+/// Files lie in so many folders, by the first bits of their keys: so few that two large functions of a program which
+/// share one do not drive each other out at each start.
+pub(super) const FOLDERS: u64 = 32;
 /// Bytes that the files of one folder may take; beyond, the oldest go. The youngest stays, however large it is: who has
 /// just written it would write it each time otherwise.
 const MOST: u64 = (1 << 30) / FOLDERS;
@@ -319,6 +320,16 @@ mod tests {
             fs::read_dir(folder.path()).expect("there").flatten().map(|e| e.file_name()).collect();
         left.sort();
         assert_eq!(left, ["4", "5"]);
+    }
+
+    #[test]
+    fn large_functions_of_one_program_stay_beside_each_other() {
+        let bench = Bench::new();
+        for name in ["a", "b", "c"] {
+            bench.folder.write("ab", name, &vec![7; 8 << 20]).expect("written");
+        }
+        bench.folder.write("ab", "small", b"new").expect("written");
+        assert!(["a", "b", "c", "small"].iter().all(|name| bench.folder.read("ab", name).is_some()));
     }
 
     #[test]

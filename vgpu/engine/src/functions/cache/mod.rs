@@ -100,8 +100,8 @@ impl Files {
 
 /// The folder and the name of a key's file.
 fn file(key: &Key) -> (String, String) {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    (hex(&key[..1]), hex(&key[1..]))
+    let part = u64::from(key[0]) * folder::FOLDERS / 256;
+    (format!("{part:02x}"), key.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The code of a function, from the cache if there is one and it has it. `module` is [`digest`]'s.
