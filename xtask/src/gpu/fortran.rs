@@ -3,7 +3,8 @@
 //!
 //! flang does not know how a GPU's functions are handed complex numbers, and leaves them pairs. The
 //! archive has these functions with numbers apart (`device/gpu/maths/src/complex/fortran.rs`), and
-//! under C's names with what clang hands them.
+//! under C's names with what clang hands them. For AMD's GPUs flang calls most of them by the names of
+//! ROCm's library, which has pairs as well.
 
 use std::fmt::Write;
 
@@ -24,27 +25,16 @@ pub fn text(kind: ir::Kind) -> String {
     // Without a name of its own the module has that of its file, and so a folder of this machine.
     let mut text = String::from("source_filename = \"fortran\"\n");
     text.push_str(kind.target());
-    for (float, c_suffix, letter) in [("double", "", 'z'), ("float", "f", 'c')] {
+    for (float, bits, c_suffix, letter) in [("double", "f64", "", 'z'), ("float", "f32", "f", 'c')] {
         let pair = format!("{{ {float}, {float} }}");
-        for name in COMPLEX {
-            wrap(
-                &mut text,
-                float,
-                &pair,
-                &format!("c{name}{c_suffix}"),
-                &format!("c{name}{c_suffix}"),
-                &[&pair],
-            );
-        }
-        for name in REAL {
-            wrap(
-                &mut text,
-                float,
-                float,
-                &format!("c{name}{c_suffix}"),
-                &format!("c{name}{c_suffix}"),
-                &[&pair],
-            );
+        let of_one =
+            COMPLEX.map(|name| (name, pair.as_str())).into_iter().chain(REAL.map(|name| (name, float)));
+        for (name, result) in of_one {
+            let own = format!("c{name}{c_suffix}");
+            wrap(&mut text, float, result, &own, &own, &[&pair]);
+            if kind == ir::Kind::Amdgcn {
+                wrap(&mut text, float, result, &format!("__ocml_c{name}_{bits}"), &own, &[&pair]);
+            }
         }
         let power = format!("cpow{c_suffix}");
         wrap(&mut text, float, &pair, &power, &power, &[&pair, &pair]);
@@ -74,9 +64,13 @@ fn wrap(text: &mut String, float: &str, result: &str, name: &str, own: &str, arg
         }
     }
     let (outer, inner, types) = (outer.join(", "), inner.join(", "), types.join(", "));
+    let declaration = format!("\ndeclare {result} @__gangway_{own}({types})\n");
+    if !text.contains(&declaration) {
+        text.push_str(&declaration);
+    }
     let _ = write!(
         text,
-        "\ndeclare {result} @__gangway_{own}({types})\n\n\
+        "\n\
          define {result} @{name}({outer}) alwaysinline {{\n{body}  \
          %result = call {result} @__gangway_{own}({inner})\n  ret {result} %result\n}}\n"
     );
@@ -99,5 +93,19 @@ define { float, float } @_FortranAcpowi({ float, float } %a0, i32 %a1) alwaysinl
 ";
         assert!(text.contains(expected), "{text}");
         assert!(text.contains("define double @cabs({ double, double } %a0) alwaysinline {"), "{text}");
+        assert!(!text.contains("__ocml"), "{text}");
+    }
+
+    #[test]
+    fn rocm_has_the_functions_under_other_names() {
+        let text = super::text(super::ir::Kind::Amdgcn);
+        for head in [
+            "define double @cabs({ double, double } %a0)",
+            "define double @__ocml_cabs_f64({ double, double } %a0)",
+            "define { float, float } @__ocml_ctanh_f32({ float, float } %a0)",
+        ] {
+            assert!(text.contains(head), "{head}\n{text}");
+        }
+        assert_eq!(text.matches("declare double @__gangway_cabs(").count(), 1, "{text}");
     }
 }

@@ -28,8 +28,11 @@ mod gpu {
     use core::ffi::{c_char, c_int, c_void};
 
     unsafe extern "C" {
-        /// The heap's (`device/gpu/heap`), which the code of the program uses as well.
+        /// The heap's (`device/gpu/heap`), which the code of the program uses as well. On NVIDIA's GPUs the names
+        /// without a prefix are the driver's.
+        #[cfg_attr(target_arch = "amdgpu", link_name = "malloc")]
         pub fn __gangway_malloc(bytes: usize) -> *mut c_void;
+        #[cfg_attr(target_arch = "amdgpu", link_name = "free")]
         pub fn __gangway_free(memory: *mut c_void);
         pub fn vprintf(format: *const c_char, arguments: *const c_void) -> c_int;
     }
