@@ -2,7 +2,7 @@
 //! this with the real compiler and its arguments.
 //!
 //! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`], [`aligned_pointers`],
-//! [`struct_stores`]) or refused ([`long_double`]), and then compiles the text. So what clang says of the source it
+//! [`struct_stores`], [`extended_numbers`]) or refused ([`long_double`]), and then compiles the text. So what clang says of the source it
 //! says once, and what LLVM says of the code, too.
 
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{aligned_pointers, long_double, ptxas, reductions, struct_stores};
+use super::{aligned_pointers, extended_numbers, long_double, ptxas, reductions, struct_stores};
 use crate::compile::expanded;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS, of_program};
 use crate::faults::{Fault, release_of_text};
@@ -26,6 +26,10 @@ const WITHOUT_NAMES: &str = "-discard-value-names";
 /// a value more or less often.
 const WITH_ORDER_OF_USES: &str = "-emit-llvm-uselists";
 const WITHOUT_PASSES: &str = "-disable-llvm-passes";
+/// Has functions of `math.h` called. clang takes NVIDIA's GPUs to have no `errno` and makes instructions of LLVM's, such
+/// as `llvm.tan`, of what its headers do not name otherwise: `__builtin_tan`, C++'s `std::tan` of an integer. LLVM
+/// stops there, as the GPUs have most of them not. `modf` is an instruction whatever `errno` is.
+const MATHEMATICS_CALLED: [&str; 3] = ["-fmath-errno", "-fno-builtin-modf", "-fno-builtin-modff"];
 
 pub fn compile(arguments: &[OsString]) -> Outcome {
     let [tool, arguments @ ..] = arguments else {
@@ -41,9 +45,13 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
     };
     let mut code = run(tool, &to_text)?;
     if code == SUCCESS {
-        let text = read(&file)?;
+        let mut text = read(&file)?;
         let release = release_of_text(&text);
-        if Fault::LongDouble.is_in(release) && long_double::is_in(&text) {
+        let doubles = extended_numbers::mended(&text).filter(|_| Fault::LongDouble.is_in(release));
+        if let Some(doubles) = doubles {
+            ptxas::write(&file, doubles.as_bytes())?;
+            text = doubles;
+        } else if Fault::LongDouble.is_in(release) && long_double::is_in(&text) {
             // Lines of the source take a step of their own, which is quiet as its words have been said.
             let lines = ["-debug-info-kind=line-tables-only", "-w"].map(OsString::from);
             run(tool, &[to_text, lines.to_vec()].concat())?;
@@ -127,6 +135,9 @@ fn steps(arguments: &[OsString], file: &Path) -> Option<(Vec<OsString>, Vec<OsSt
     to_text[output] = file.into();
     to_text.retain(|word| word != WITHOUT_NAMES && word != WITH_ORDER_OF_USES);
     to_text.push(WITHOUT_PASSES.into());
+    if triple.starts_with("nvptx") {
+        to_text.extend(MATHEMATICS_CALLED.map(OsString::from));
+    }
     let mut from_text = arguments.to_vec();
     from_text[input] = "ir".into();
     from_text[input + 1] = file.into();
@@ -152,7 +163,8 @@ mod tests {
         let (to_text, from_text) = steps(&given, Path::new("/t/device.ll")).unwrap();
         assert_eq!(
             line(&to_text),
-            "-cc1 -triple nvptx64-nvidia-cuda -O2 -emit-llvm -o /t/device.ll -x c a.c -disable-llvm-passes"
+            "-cc1 -triple nvptx64-nvidia-cuda -O2 -emit-llvm -o /t/device.ll -x c a.c -disable-llvm-passes \
+             -fmath-errno -fno-builtin-modf -fno-builtin-modff"
         );
         assert_eq!(
             line(&from_text),

@@ -18,6 +18,7 @@ mod array_reductions;
 mod bitcode;
 mod clang;
 mod complex_numbers;
+mod extended_numbers;
 mod flang;
 mod fortran_calls;
 mod ld;
