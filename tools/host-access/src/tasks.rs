@@ -13,7 +13,7 @@ use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::dependences::{ALL, Dependence, Graph, Maker, OF_PROGRAM};
+use crate::dependences::{ALL, Dependence, Graph, Maker, OF_PROGRAM, exclusive};
 
 /// What is told. The numbers are those of `frontends/frontend/src/race_check.rs`.
 #[repr(u32)]
@@ -80,6 +80,8 @@ struct Made {
     depends: bool,
     /// Those that it comes after.
     follows: Vec<Maker>,
+    /// By which addresses it excludes others.
+    exclusive: Vec<usize>,
 }
 
 /// Tasks for devices that are being filled in, and those that have been handed over, by their addresses. One that is
@@ -123,7 +125,8 @@ unsafe fn hand_over(task: *mut Task, depends_on: &[Dependence], call: impl FnOnc
         true => known.dependences.add(for_device.unwrap_or(OF_PROGRAM), depends_on),
         false => Vec::new(),
     };
-    let dropped = known.made.insert(task.addr(), Made { routine, for_device, depends, follows });
+    let made = Made { routine, for_device, depends, follows, exclusive: exclusive(depends_on) };
+    let dropped = known.made.insert(task.addr(), made);
     drop(known);
     if dropped.is_some_and(|made| made.for_device.is_some()) {
         tell(Event::Dropped, 0);
@@ -134,11 +137,21 @@ unsafe fn hand_over(task: *mut Task, depends_on: &[Dependence], call: impl FnOnc
     result
 }
 
+/// A task that was handed over begins.
+fn take_made(task: *mut Task) -> Option<Made> {
+    let mut known = known();
+    let mut made = known.made.remove(&task.addr())?;
+    let maker = made.for_device.unwrap_or(OF_PROGRAM);
+    made.follows.extend(known.dependences.begin(maker, &made.exclusive));
+    Some(made)
+}
+
 /// What libomp runs in place of a task's routine.
 unsafe extern "C" fn run(thread: c_int, task: *mut Task) -> c_int {
-    let made = known().made.remove(&task.addr());
-    // A task without one was not handed over.
-    let Some(made) = made else { return 0 };
+    let Some(made) = take_made(task) else {
+        // A task without one was not handed over.
+        return 0;
+    };
     // SAFETY: libomp runs a task that is there; it may be handed over again.
     unsafe { (*task).routine = made.routine };
     // An included task is run where it is made, before the program goes on.
