@@ -41,9 +41,10 @@ struct Heard {
 
 static HEARD: OnceLock<Heard> = OnceLock::new();
 
-/// The program tells its accesses to marked pages from now on. Answers whether they are wanted.
+/// The program tells its accesses to marked pages from now on. Answers whether they are wanted: to all threads that ask at the same
+/// time, as each of them goes on to make tasks.
 pub fn hear(pages: &'static [AtomicU64], code: FindPlace) -> bool {
-    if !Device::looks_for_races() || HEARD.set(Heard { pages, code }).is_err() {
+    if !Device::looks_for_races() || !std::ptr::eq(HEARD.get_or_init(|| Heard { pages, code }).pages, pages) {
         return false;
     }
     // What the program does before a device has work counts as well.
