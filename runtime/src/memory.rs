@@ -74,8 +74,10 @@ pub unsafe fn free(
         return Ok(());
     }
     free_late(site);
+    let opened = device.open()?;
+    opened.frees(pointer, site);
     // SAFETY: the caller's promise.
-    let freed = unsafe { device.deallocate(device.open()?, site, pointer, Purpose::Program(kind)) };
+    let freed = unsafe { device.deallocate(opened, site, pointer, Purpose::Program(kind)) };
     freed.map_err(|mut error| {
         error.kind = match error.kind {
             ErrorKind::Backend(source @ gangway_backend::Error::Device { .. }) => {

@@ -30,9 +30,23 @@ impl Opened {
     #[inline]
     pub(crate) fn obtained(&self, memory: DevicePtr, maps: bool, site: &Site) {
         if self.capabilities.mapping_notices {
-            // A return address is behind the call.
-            let code = site.return_address.addr().saturating_sub(1);
-            self.device.obtained(memory, &Origin { maps, location: site.location(), code });
+            self.device.obtained(memory, &origin(maps, site));
+        }
+    }
+
+    /// Tells that a routine of the program frees memory.
+    #[inline]
+    pub(crate) fn frees(&self, memory: DevicePtr, site: &Site) {
+        if self.capabilities.host_copies {
+            self.at(None).memory_given_up(memory, 0, &origin(false, site));
+        }
+    }
+
+    /// Tells that the program unmaps so many bytes, whoever else uses them, in the stream of a construct.
+    #[inline]
+    pub(crate) fn deletes(&self, memory: DevicePtr, size: usize, site: &Site, stream: Option<StreamRef>) {
+        if self.capabilities.host_copies {
+            self.at(stream).memory_given_up(memory, size, &origin(true, site));
         }
     }
 
@@ -48,6 +62,12 @@ impl Opened {
         let notice = RangeNotice { begin, size, change, variable: label.describe() };
         self.at(stream).host_range(notice);
     }
+}
+
+fn origin(maps: bool, site: &Site) -> Origin {
+    // A return address is behind the call.
+    let code = site.return_address.addr().saturating_sub(1);
+    Origin { maps, location: site.location(), code }
 }
 
 impl Device {

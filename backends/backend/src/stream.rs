@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::session::Session;
 use crate::session_state::SessionState;
 use crate::source::SourceLocation;
-use crate::types::{Copies, Launch, RangeNotice};
+use crate::types::{Copies, Launch, Origin, RangeNotice};
 
 /// An ordered queue of a device's operations: copies, launches, memory that comes and goes in its
 /// order, and events.
@@ -201,6 +201,11 @@ pub trait Stream: Send + Sync {
     /// Tells that the copy which has just been put here reads or writes memory of the program, for the construct at a
     /// place. Only called if [`Capabilities::host_copies`](crate::Capabilities::host_copies) is set.
     fn host_copy(&self, _copy: &HostCopy, _construct: Option<SourceLocation<'_>>) {}
+
+    /// Tells what of the program gives memory of the device up, before it is freed or used for something else: `size` bytes,
+    /// or all that has been allocated there with 0. Only called if
+    /// [`Capabilities::host_copies`](crate::Capabilities::host_copies) is set.
+    fn memory_given_up(&self, _memory: DevicePtr, _size: usize, _by: &Origin) {}
 
     /// What the foreign runtime calls it (a `CUstream`, an `hsa_queue_t *`, …).
     fn foreign(&self) -> usize {

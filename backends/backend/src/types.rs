@@ -104,10 +104,10 @@ pub struct RangeNotice {
     pub variable: Described,
 }
 
-/// What of the program has had memory allocated.
+/// What of the program has had memory allocated, or gives it up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
-    /// A construct maps a variable there; otherwise a routine has allocated it.
+    /// A construct maps or unmaps a variable there; otherwise a routine has allocated or frees it.
     pub maps: bool,
     /// The construct's place, if its compiler tells it.
     pub location: Option<SourceLocation<'static>>,

@@ -5,7 +5,7 @@ use crate::driver::types::Address;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use gangway_backend::{
-    ArgumentTable, Completion, Copies, DevicePtr, Error, EventHandle, HostCopy, Launch, RangeChange,
+    ArgumentTable, Completion, Copies, DevicePtr, Error, EventHandle, HostCopy, Launch, Origin, RangeChange,
     RangeNotice, Result, SourceLocation,
 };
 use std::sync::Arc;
@@ -190,6 +190,12 @@ impl gangway_backend::Stream for OpenStream {
         match self.device.context.driver.virtual_gpu {
             Some(gpu) => gpu.on_behalf(copies, work),
             None => work(),
+        }
+    }
+
+    fn memory_given_up(&self, memory: DevicePtr, size: usize, by: &Origin) {
+        if let Some(gpu) = self.device.context.driver.virtual_gpu {
+            gpu.given_up(self.handle(), memory.0 as Address, size, by);
         }
     }
 

@@ -85,6 +85,9 @@ pub struct Table {
     pub task: extern "C" fn(event: u32, value: u64) -> u64,
     /// What of the program has had the memory at an address allocated.
     pub memory_obtained: extern "C" fn(address: Address, obtained: &Obtained<'_>),
+    /// What of the program is about to give up so many bytes of memory, with 0 all that has been allocated at the address: in
+    /// the order of a stream, or at once without one.
+    pub memory_given_up: extern "C" fn(stream: Handle, address: Address, size: u64, by: &Obtained<'_>),
 }
 
 /// Tells the place of an instruction of the program's: calls a function with an argument.
@@ -187,11 +190,11 @@ pub struct Place<'a> {
     pub source: Source<'a>,
 }
 
-/// What of the program has had memory allocated.
+/// What of the program has had memory allocated, or gives it up.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Obtained<'a> {
-    /// A construct maps a variable there; otherwise a routine has allocated it.
+    /// A construct maps or unmaps a variable there; otherwise a routine has allocated or frees it.
     pub maps: bool,
     /// The construct.
     pub source: Source<'a>,

@@ -300,6 +300,10 @@ impl Work {
                     }
                     if release == Release::Last {
                         self.given_up.release(entry);
+                        // Otherwise every construct that uses it is done with it.
+                        if delete {
+                            self.construct.deletes(entry);
+                        }
                     }
                     (snapshot, release == Release::Last)
                 }

@@ -69,6 +69,8 @@ pub(crate) struct Launched<'a> {
     pub thread: &'a dyn Fn(u32, u32) -> String,
     /// What of the program is at an address.
     pub name: fn(u64) -> Option<String>,
+    /// Where the program has had memory.
+    pub obtained: fn(u64) -> Option<findings::Side>,
 }
 
 impl Init {
@@ -113,12 +115,13 @@ impl Recorded<'_> {
         let kind = used.kind.words();
         let (what, read) = origin_of(origin, launched.shared, launched.name);
         let by = (launched.thread)(block, thread);
+        let memory = (launched.obtained)(address_of(origin));
         let used = side("used", format!("{kind} of {by}"), used.place.clone());
         findings::Finding {
             check: "init".to_owned(),
             message: format!("{kind} depends on what nothing has written: {what}"),
             kernel: launched.kernel.to_owned(),
-            sides: read.into_iter().chain([used]).collect(),
+            sides: memory.into_iter().chain(read).chain([used]).collect(),
             notes: Vec::new(),
             count,
         }
@@ -128,7 +131,7 @@ impl Recorded<'_> {
 /// Where something undefined came from, in words, and where it was read first if it was. `shared` is how much shared memory a
 /// block has.
 fn origin_of(origin: u64, shared: u64, name: fn(u64) -> Option<String>) -> (String, Option<findings::Side>) {
-    let (place, address) = ((origin >> PLACE_SHIFT) as usize, BASE | origin & (SIZE - 1));
+    let (place, address) = ((origin >> PLACE_SHIFT) as usize, address_of(origin));
     let read = reads(|reads| reads.get(place).filter(|_| place > 0).cloned());
     if let Some(Read { register: true, place }) = read {
         return (
@@ -143,6 +146,11 @@ fn origin_of(origin: u64, shared: u64, name: fn(u64) -> Option<String>) -> (Stri
         describe(address, shared, name)
     };
     (what, read)
+}
+
+/// Where in device memory something undefined came from.
+const fn address_of(origin: u64) -> u64 {
+    BASE | origin & (SIZE - 1)
 }
 
 /// Device memory in words.

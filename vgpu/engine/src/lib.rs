@@ -73,7 +73,7 @@ pub use engine::{Checks, Engine, Execution, Options, Races};
 pub use fall_back::{FallBack, fall_backs};
 pub use fault::{Access, Facts, Fault, Reason};
 pub use functions::{CodeCache, lower_priority};
-pub use gangway_races::{HostAccess, Origin, Past, Transfer};
+pub use gangway_races::{By, HostAccess, Origin, Past, Transfer};
 pub use generator::Tier;
 pub use launch::KernelLaunch;
 pub use llvm::{Noted, has_llvm, lanewise, llvm_version};

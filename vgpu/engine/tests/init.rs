@@ -18,7 +18,8 @@ fn tell(finding: Finding) {
     TOLD.lock().expect("no test panics in it").push(finding);
 }
 
-const LISTENERS: Listeners = Listeners { name: |_| None, code: |_| (String::new(), None), tell };
+const LISTENERS: Listeners =
+    Listeners { name: |_| None, obtained: |_| None, code: |_| (String::new(), None), tell };
 
 /// `%in` has two hundred words, of which none has been written; `%done` as many that are zero; `%out` takes results.
 const START: &str = "

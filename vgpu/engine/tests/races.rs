@@ -5,8 +5,12 @@ mod bench;
 use bench::{Bench, options};
 use gangway_engine::{Checks, Listeners, Options, Races};
 
-const LISTENERS: Listeners =
-    Listeners { name: |_| None, code: |_| (String::new(), None), tell: |finding| println!("{finding}") };
+const LISTENERS: Listeners = Listeners {
+    name: |_| None,
+    obtained: |_| None,
+    code: |_| (String::new(), None),
+    tell: |finding| println!("{finding}"),
+};
 
 const START: &str = "
     .reg .u64 %base, %at, %next, %flag, %wide; .reg .u32 %i, %b, %v, %w, %s, %n; .reg .pred %p, %first;

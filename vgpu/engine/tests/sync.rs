@@ -16,6 +16,7 @@ thread_local! {
 
 const LISTENERS: Listeners = Listeners {
     name: |_| None,
+    obtained: |_| None,
     code: |_| (String::new(), None),
     tell: |finding| TOLD.with_borrow_mut(|told| told.push(finding)),
 };

@@ -24,6 +24,8 @@ pub enum By {
     /// A copy or fill of memory: `a copy to the device`. `mapped`: it belongs to the mapping of data, which all
     /// constructs do one after the other.
     Copy { what: &'static str, mapped: bool },
+    /// The program, which gives memory up: `omp_target_free`.
+    Release { what: &'static str },
     /// The program itself, by the instruction at an address.
     Host { code: u64 },
 }

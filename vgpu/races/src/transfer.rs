@@ -17,13 +17,13 @@ pub struct Transfer {
     pub write: bool,
 }
 
-/// A copy or fill.
+/// A copy or fill, or the end of some memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// What it is, in words: `a copy to the device`.
-    pub what: &'static str,
-    /// It belongs to the mapping of data.
-    pub mapped: bool,
+    /// Neither a kernel nor the program's own code.
+    pub by: By,
+    /// The function that has it, where that is known.
+    pub function: String,
     /// The construct: file, line and column.
     pub source: Option<(String, u32, u32)>,
 }
@@ -43,8 +43,8 @@ impl Device {
         // No program has this number.
         let code = BuildHasherDefault::<FxHasher>::default().hash_one(origin);
         let place = || {
-            let &Origin { what, mapped, ref source } = origin;
-            Place { by: By::Copy { what, mapped }, source: source.clone(), ..Place::default() }
+            let Origin { by, function, source } = origin.clone();
+            Place { by, function, source, ..Place::default() }
         };
         let site = self.site(u64::MAX, code, place);
         for &Transfer { address, size, write } in accesses {

@@ -55,7 +55,11 @@ impl Process {
     /// A copy of a stream accesses what is around it.
     fn copy(&self, own: (u64, u64), write: bool, mapped: bool, known: &[(u64, u64)]) -> Vec<Finding> {
         let what = if write { "a copy to the host" } else { "a copy to the device" };
-        let origin = Origin { what, mapped, source: Some(("f.c".to_owned(), 7, 1)) };
+        let origin = Origin {
+            by: By::Copy { what, mapped },
+            function: String::new(),
+            source: Some(("f.c".to_owned(), 7, 1)),
+        };
         let access = Transfer { address: VARIABLE - 100, size: 1000, write };
         self.device.transfer(&origin, &[access], Some(after(own, known)))
     }
@@ -146,7 +150,11 @@ fn a_kernel_knows_what_the_host_has_done_for_it() {
         let kernel = device.launch(1, 1, false, Some(after((5, 1), &[]))).expect("few threads");
         kernel.meets_others_on_the_device_alone();
         access_of(&kernel, true);
-        let origin = Origin { what: "a copy to the host", mapped: false, source: None };
+        let origin = Origin {
+            by: By::Copy { what: "a copy to the host", mapped: false },
+            function: String::new(),
+            source: None,
+        };
         let access = Transfer { address: BASE, size: 4, write: false };
         let found = device.transfer(&origin, &[access], Some(after((6, 1), known)));
         access_of(&kernel, true);

@@ -128,6 +128,13 @@ impl HostWatcher for VirtualGpu {
     }
 }
 
+/// What of the program it is, for the driver.
+fn obtained(origin: &Origin) -> gangway_private_table::Obtained<'_> {
+    let &Origin { maps, location, code } = origin;
+    let source = Source::of(location.map(|at| (at.file, at.line, at.column)));
+    gangway_private_table::Obtained { maps, source, code: code as u64, find: find_place }
+}
+
 impl VirtualGpu {
     /// Has a function called, with an argument, again and again while warps of any device wait.
     pub(crate) fn when_warps_wait(&self, listener: extern "C" fn(*mut c_void), context: *mut c_void) {
@@ -188,10 +195,12 @@ impl VirtualGpu {
 
     /// Says what of the program has had memory allocated.
     pub(crate) fn obtained(&self, address: Address, origin: &Origin) {
-        let &Origin { maps, location, code } = origin;
-        let source = Source::of(location.map(|at| (at.file, at.line, at.column)));
-        let origin = gangway_private_table::Obtained { maps, source, code: code as u64, find: find_place };
-        (self.0.memory_obtained)(address, &origin);
+        (self.0.memory_obtained)(address, &obtained(origin));
+    }
+
+    /// Says what of the program gives up so many bytes of memory, in a stream; with 0 all that has been allocated there.
+    pub(crate) fn given_up(&self, stream: Handle, address: Address, size: usize, by: &Origin) {
+        (self.0.memory_given_up)(stream, address, size as u64, &obtained(by));
     }
 
     /// Says that a stream is the runtime's.

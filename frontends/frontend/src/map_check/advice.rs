@@ -149,10 +149,14 @@ impl Tally {
     fn in_words(&self, copies: &Copies) -> String {
         let times = if self.copies == 1 { "a copy".to_owned() } else { format!("{} copies", self.copies) };
         let (what, help) = match (copies.direction, self.same == self.copies) {
-            (Direction::To, true) => ("to the device", "leave the `update to` out"),
+            (Direction::To, true) => {
+                ("to the device", "leave the `update to` (OpenACC: `update device`) out")
+            }
             (Direction::To, false) => ("to the device", "`from` or `alloc` in the place of `tofrom` or `to`"),
             (Direction::From, _) => {
-                ("back to the host", "`to` or `alloc` in the place of `tofrom` or `from`")
+                let help = "`to` or `alloc` in the place of `tofrom` or `from`, or no `update from` \
+                            (OpenACC: `update self`)";
+                ("back to the host", help)
             }
         };
         let place = copies.source.as_ref().map(|at| format!(" at {}:{}", at.file, at.line));
@@ -196,7 +200,8 @@ mod tests {
         assert_eq!(
             tally(2, 2, 0, 8192).in_words(&copies),
             "2 copies back to the host changed nothing: data at 0x1000 of 8 bytes\n  8192 bytes in all, 2.000 ms\n  \
-             help: `to` or `alloc` in the place of `tofrom` or `from`"
+             help: `to` or `alloc` in the place of `tofrom` or `from`, or no `update from` \
+             (OpenACC: `update self`)"
         );
     }
 }

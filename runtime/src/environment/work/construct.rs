@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::events::{self, MappingEvent, Place, Site};
 use crate::storage::{AllocationRequest, Purpose};
 use gangway_backend::{DevicePtr, EventHandle, HostCopy, RangeChange, Stream};
-use gangway_present::{BlockRef, Label, Point, PresentTable, ReadyRef, Relation, StreamRef};
+use gangway_present::{BlockRef, EntryRef, Label, Point, PresentTable, ReadyRef, Relation, StreamRef};
 
 /// The construct that work is for: its device, the stream of its operations, and where it stands
 /// in the program.
@@ -203,6 +203,14 @@ impl Construct {
         if let RangeChange::Mapped(storage) = change {
             self.opened.obtained(storage, true, &self.site);
         }
+    }
+
+    /// Tells the device that the program deletes what is mapped, whoever else uses it, if it wants to know.
+    #[inline]
+    pub(in crate::environment) fn deletes(&self, entry: EntryRef<'static>) {
+        let begin = entry.host_begin();
+        let size = entry.host_end() - begin;
+        self.opened.deletes(entry.translate(begin), size, &self.site, self.stream);
     }
 
     /// Tells the device that the copy which has just been put into a stream reads or writes memory of the program, if

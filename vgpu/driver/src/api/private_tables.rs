@@ -11,7 +11,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gangway_engine::{AccessKind, Facts, HostAccess, Origin, Transfer};
+use gangway_engine::{AccessKind, By, Facts, HostAccess, Origin, Transfer};
 use gangway_private_table::{
     Accessed, Address, FindPlace, Handle, HostCopy, KernelFault, NUMBER, Obtained, Place, ReceiveAccess,
     ReceiveFault, ReceivePlace, Source, Table, Text, access, task,
@@ -25,7 +25,7 @@ use crate::objects::process::report::report;
 use crate::objects::process::{faults, state, trace};
 use crate::objects::program::module::Module;
 use crate::objects::stream::{StreamRef, runtimes};
-use crate::objects::work::watched::copy_of_host;
+use crate::objects::work::watched::{self, copy_of_host};
 
 static TABLE: Table = Table {
     size: size_of::<Table>(),
@@ -50,6 +50,7 @@ static TABLE: Table = Table {
     host_copied,
     task: task_does,
     memory_obtained,
+    memory_given_up,
 };
 
 extern "C" fn checks_memory(device: gangway_private_table::Device) -> bool {
@@ -137,9 +138,10 @@ extern "C" fn host_copied(stream: Handle, copy: &HostCopy<'_>) {
     let &HostCopy { address, size, ref source, write, mapped } = copy;
     let source = source.copy();
     let what = if write { "a copy to the host" } else { "a copy to the device" };
+    let origin = Origin { by: By::Copy { what, mapped }, function: String::new(), source };
     if let Ok(stream) = StreamRef::resolve(CUstream::from_raw(stream), false) {
         // A stream that takes nothing any more has failed, and that is told elsewhere.
-        let _ = copy_of_host(&stream, Origin { what, mapped, source }, Transfer { address, size, write });
+        let _ = copy_of_host(&stream, origin, Transfer { address, size, write });
     }
 }
 
@@ -178,10 +180,16 @@ extern "C" fn task_does(event: u32, value: u64) -> u64 {
 
 extern "C" fn memory_obtained(address: Address, obtained: &Obtained<'_>) {
     let &Obtained { maps, ref source, code, find } = obtained;
-    if !Device::all().first().is_some_and(Device::checks) {
+    if !Device::all().first().is_some_and(Device::tells_origins) {
         return;
     }
     leaks::obtained(address, leaks::Origin { maps, source: source.copy().map(Into::into), code, find });
+}
+
+extern "C" fn memory_given_up(stream: Handle, address: Address, size: u64, by: &Obtained<'_>) {
+    let stream = (stream != 0).then(|| StreamRef::resolve(CUstream::from_raw(stream), false));
+    // A stream that takes nothing any more has failed, and that is told elsewhere.
+    let _ = watched::given_up(stream.and_then(Result::ok).as_ref(), address, size, by);
 }
 
 extern "C" fn runtimes_memory(address: Address) {

@@ -125,6 +125,7 @@ impl Job {
             shared: self.room.shared,
             thread: &|block, thread| self.extent.told(block.into(), thread),
             name: listeners.name,
+            obtained: listeners.obtained,
         };
         init.found(&launched).into_iter().for_each(listeners.tell);
     }

@@ -18,6 +18,10 @@ pub(super) fn told(finding: &Finding, extent: &Extent, listeners: Listeners) -> 
     let between = match (earlier.place.by, later.place.by) {
         (By::Host { .. }, By::Host { .. }) => "the host",
         (By::Copy { .. }, By::Copy { .. }) => "two copies",
+        (By::Release { .. }, By::Kernel) | (By::Kernel, By::Release { .. }) => {
+            "a kernel and the end of its memory"
+        }
+        (By::Release { .. }, _) | (_, By::Release { .. }) => "the end of memory and its use",
         (By::Host { .. }, By::Copy { .. }) | (By::Copy { .. }, By::Host { .. }) => "the host and a copy",
         (By::Host { .. }, By::Kernel) | (By::Kernel, By::Host { .. }) => "the host and a kernel",
         (By::Copy { .. }, By::Kernel) | (By::Kernel, By::Copy { .. }) => "a kernel and a copy",
@@ -40,7 +44,10 @@ pub(super) fn told(finding: &Finding, extent: &Extent, listeners: Listeners) -> 
     let often = (kernel.is_empty() && *count > 1).then(|| format!("{count} times until it was told"));
     findings::Finding {
         check: "race".to_owned(),
-        message: format!("nothing orders two accesses of {between}, to {at}"),
+        message: match [earlier, later].iter().any(|side| matches!(side.place.by, By::Release { .. })) {
+            false => format!("nothing orders two accesses of {between}, to {at}"),
+            true => format!("nothing orders {between}: {at}"),
+        },
         kernel,
         sides: vec![
             access("first", earlier, later, extent, listeners),
@@ -81,6 +88,9 @@ fn access(
                 instruction,
                 source,
             };
+        }
+        (By::Release { what }, _) => {
+            return findings::Side { label, what: what.to_owned(), function, instruction, source };
         }
         (By::Copy { what, .. }, _) => what.to_owned(),
         (By::Kernel, Some((block, thread))) => extent.told((*block).into(), *thread),

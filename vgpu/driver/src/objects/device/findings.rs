@@ -8,12 +8,13 @@ use gangway_engine::{Facts, Fault, Listeners, Reason};
 use gangway_findings::{Finding, Side, Source};
 use gangway_trace::pretty_kernel_name;
 
-use super::{Device, host, names};
+use super::{Device, host, leaks, names};
 use crate::objects::process::report::{self, report};
 use crate::objects::process::state;
 
 /// Who hears of what engines find.
-pub const LISTENERS: Listeners = Listeners { name: names::find, code: host::find_code, tell };
+pub const LISTENERS: Listeners =
+    Listeners { name: names::find, obtained: leaks::place, code: host::find_code, tell };
 
 fn tell(finding: Finding) {
     if !is_first(&finding) {

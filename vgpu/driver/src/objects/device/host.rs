@@ -77,6 +77,12 @@ pub fn accessed(access: &HostAccess) {
     }
 }
 
+/// What the program does now comes after.
+#[must_use]
+pub fn now() -> Arc<dyn Past> {
+    after(gangway_streams::program_moment())
+}
+
 fn after(moment: Moment) -> Arc<dyn Past> {
     Arc::new(After(gangway_streams::program_after(moment)))
 }

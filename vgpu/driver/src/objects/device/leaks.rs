@@ -1,4 +1,4 @@
-//! Memory that a program has not freed. Check mode (`GANGWAY_VGPU_CHECK=memory`) tells of it
+//! Where a program has had memory, and what of it it has not freed. Check mode (`GANGWAY_VGPU_CHECK=memory`) tells of that
 //! when its context is destroyed and when the process ends.
 
 use std::cmp::Reverse;
@@ -90,7 +90,8 @@ pub struct Origin {
     pub find: FindPlace,
 }
 
-/// By where the allocations begin, with their numbers: not all that goes is given back one by one.
+/// By where the memory begins, with the numbers of the allocations: not all that goes is given back one by one. Several variables
+/// may be in one allocation.
 type Origins = BTreeMap<u64, (u64, Origin)>;
 
 static ORIGINS: Mutex<Origins> = Mutex::new(Origins::new());
@@ -108,15 +109,44 @@ pub fn obtained(address: u64, origin: Origin) {
         && let Some(allocation) = space.find(address)
     {
         ANY.store(true, Ordering::Relaxed);
-        origins(|origins| origins.insert(allocation.address, (allocation.id, origin)));
+        origins(|origins| origins.insert(address, (allocation.id, origin)));
     }
 }
 
 /// Memory is given back.
 pub fn forget(address: u64) {
-    if ANY.load(Ordering::Relaxed) {
-        origins(|origins| origins.remove(&address));
+    if ANY.load(Ordering::Relaxed)
+        && let Some(allocation) = Space::get().ok().and_then(|space| space.find(address))
+    {
+        let all = allocation.address..allocation.address + allocation.size.max(1);
+        origins(|origins| {
+            while let Some(&start) = origins.range(all.clone()).next().map(|(start, _)| start) {
+                origins.remove(&start);
+            }
+        });
     }
+}
+
+/// What of the program has had the memory at an address of an allocation.
+fn origin_of(allocation: &Allocation, address: u64) -> Option<Origin> {
+    let found = origins(|origins| origins.range(..=address).next_back().map(|(_, found)| found.clone()));
+    found.and_then(|(id, origin)| (id == allocation.id).then_some(origin))
+}
+
+impl Origin {
+    fn place(&self) -> Option<Source> {
+        self.source
+            .clone()
+            .or_else(|| (self.code != 0).then(|| host::place(self.find, self.code).1).flatten())
+    }
+}
+
+/// Where the program has had the memory at an address.
+pub fn place(address: u64) -> Option<Side> {
+    let allocation = Space::get().ok()?.find(address)?;
+    let origin = origin_of(&allocation, address)?;
+    let (what, source) = (if origin.maps { "mapped" } else { "allocated" }, Some(origin.place()?));
+    Some(Side { label: "memory".to_owned(), what: what.to_owned(), source, ..Side::default() })
 }
 
 /// Memory that differs from others in nothing that one could tell: bytes, who has allocated it, a variable, and where.
@@ -157,12 +187,9 @@ pub fn tell(space: &Space, mut left: Vec<Allocation>) {
 }
 
 fn kind(leak: &Allocation, address: u64, size: u64) -> Kind {
-    let origin = origins(|origins| origins.get(&leak.address).cloned());
-    let origin = origin.and_then(|(id, origin)| (id == leak.id).then_some(origin));
+    let origin = origin_of(leak, leak.address.max(address));
     let maps = origin.as_ref().is_some_and(|origin| origin.maps);
-    let place = origin.and_then(|Origin { source, code, find, .. }| {
-        source.or_else(|| (code != 0).then(|| host::place(find, code).1).flatten())
-    });
+    let place = origin.and_then(|origin| origin.place());
     let Source { file, line, column } = place.unwrap_or(Source { file: String::new(), line: 0, column: 0 });
     let variable = maps.then(|| names::find(address)).flatten();
     Kind { size, device: leak.device, by: leak.origin().to_owned(), variable, file, line, column, maps }

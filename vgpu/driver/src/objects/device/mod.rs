@@ -149,6 +149,12 @@ impl Device {
         self.config.check.race || self.config.check.init || self.config.check.memory
     }
 
+    /// Whether it tells where the program has had memory, of what is left and of what nothing has written.
+    #[must_use]
+    pub fn tells_origins(&self) -> bool {
+        self.config.check.memory || self.config.check.init
+    }
+
     /// Whether kernels' accesses are checked to the byte, for whatever: each variable is to have memory of its own, and
     /// what has been freed is nobody's.
     #[must_use]

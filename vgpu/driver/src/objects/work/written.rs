@@ -136,12 +136,13 @@ fn finding(bytes: u64, first: u64, origin: u64, name: fn(u64) -> Option<String>)
         source: Some(source),
         ..Side::default()
     });
+    let memory = (LISTENERS.obtained)(first);
     Finding {
         check: "init".to_owned(),
         message: format!(
             "{bytes} byte{plural} that nothing has written are copied back to the program, the first at {what}{by}"
         ),
-        sides: source.map(|(_, side)| side).into_iter().chain(declared).collect(),
+        sides: memory.into_iter().chain(source.map(|(_, side)| side)).chain(declared).collect(),
         count: 1,
         ..Finding::default()
     }
