@@ -16,7 +16,7 @@ int main(void)
         one->used = i % 3 == 0;
 #endif
         one->count = i;
-        if (one->used) sum += one->count; // finds
+        if (one->used) sum += one->count;
     }
     printf("%d\n", sum);
     return 0;

@@ -22,7 +22,7 @@ int main()
 #else
         for (int j = 0; j < copy.size; j++)
 #endif
-            if (copy[j] > 3) sum++; // finds
+            if (copy[j] > 3) sum++;
     }
     std::printf("%d\n", sum);
 }

@@ -32,7 +32,7 @@ int main(void)
         for (int i = 0; i < 256; i++) {
             struct value one = v[i];
 #ifdef WRONG
-            if (one.tag == 0 && one.u.d > 1) count++; // finds
+            if (one.tag == 0 && one.u.d > 1) count++;
 #else
             if (one.tag == 0 && one.u.i > 1) count++;
 #endif

@@ -1,4 +1,4 @@
-! with: openacc gcc-openacc
+! with: gcc-openacc
 ! Components of a derived type are attached and updated.
 program acc_components
   implicit none
@@ -12,7 +12,8 @@ program acc_components
   f%n = 4000
   allocate(f%v(f%n))
   f%v = 1
-  !$acc enter data copyin(f) copyin(f%v)
+  !$acc enter data copyin(f)
+  !$acc enter data copyin(f%v)
   !$acc parallel loop present(f)
   do i = 1, 4000
      f%v(i) = f%v(i) + i
@@ -21,6 +22,7 @@ program acc_components
   !$acc update self(f%v)
 #endif
   s = sum(f%v) ! finds
-  !$acc exit data delete(f%v) delete(f)
+  !$acc exit data delete(f%v)
+  !$acc exit data delete(f)
   print *, s
 end program acc_components
