@@ -4,7 +4,8 @@
 //! The lanes of a wave do not run by themselves. One that waits for another lane of its wave in a loop
 //! waits for ever, if that one has left the loop: all lanes meet where it ends. So what waits here for
 //! threads of its own wave does it behind what those have to do, and no lock is held by a lane
-//! while others of its wave try to take it.
+//! while others of its wave try to take it. What programs do under locks of their own `gangway cc` and `fc` have
+//! lanes do in turns (`tools/gangway/src/stand_in/lock_turns`).
 
 use super::Axis;
 use core::ffi::{c_char, c_void};
@@ -229,16 +230,24 @@ pub fn in_turn<R>(act: impl FnOnce() -> R) -> R {
     result.unwrap_or_else(|| trap())
 }
 
-/// Whether one lane would wait for another of its wave that holds the lock at that address, for ever.
+/// Whether one lane would wait for another of its wave that holds the lock at that address, for ever: whether two of
+/// the lanes that run together want the same one.
 #[must_use]
 #[inline(always)]
 pub fn would_wait_for_ever(address: usize) -> bool {
     let lanes = active_lanes();
-    let first = lanes.trailing_zeros();
-    let half = |number: usize| shuffle(lanes, number as u32, first) == number as u32;
-    let is_the_same = half(address) & half(address >> 32);
-    let alike = ballot(lanes, is_the_same);
-    alike & (alike - 1) != 0
+    let mut rest = lanes;
+    while rest != 0 {
+        let first = rest.trailing_zeros();
+        let half = |number: usize| shuffle(lanes, number as u32, first) == number as u32;
+        let is_the_same = half(address) & half(address >> 32);
+        let alike = ballot(lanes, is_the_same);
+        if alike & (alike - 1) != 0 {
+            return true;
+        }
+        rest &= !alike;
+    }
+    false
 }
 
 /// Waits for all threads of the block, whose warps call it as a whole.

@@ -1,9 +1,9 @@
 //! Which C sources need no mending: to compile GPU code through LLVM's text takes clang half as long again.
 
 /// Words without which clang makes nothing of C that is mended: OpenMP's reductions
-/// (`stand_in::reductions`), what masks pointers (`stand_in::aligned_pointers`), and constant structures, which C has
-/// from C23 on (`stand_in::struct_stores`).
-const WORDS: [&str; 4] = ["reduction", "va_arg", "__builtin_align", "constexpr"];
+/// (`stand_in::reductions`), what masks pointers (`stand_in::aligned_pointers`), constant structures, which C has
+/// from C23 on (`stand_in::struct_stores`), and locks (`stand_in::lock_turns`).
+const WORDS: [&str; 6] = ["reduction", "va_arg", "__builtin_align", "constexpr", "omp_set_", "omp_test_"];
 
 /// Whether GPU code of a preprocessed C source may have to be mended. Fast, and right when it says no.
 pub fn may_need_mending(text: &[u8]) -> bool {
@@ -79,6 +79,7 @@ mod tests {
             "f(1e-3L)",
             "f(0x1p-3L)",
             "constexpr struct s x = {1};",
+            "omp_set_lock(&lock)",
         ] {
             assert!(may_need_mending(text.as_bytes()), "{text}");
         }

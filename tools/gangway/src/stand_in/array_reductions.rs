@@ -6,43 +6,19 @@
 //! function. And the buffer for partial results over teams has room for pointers, not for arrays. So the code is
 //! compiled as LLVM's text before LLVM's passes, mended, and then optimised.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
-use std::process::Stdio;
-
-use super::{bitcode, llvm_text, reductions};
-use crate::exit::Failure;
 
 /// What LLVM calls from 23 on for a reduction across teams.
 const REDUCE_AT_ONCE: &str = "@__kmpc_gpu_xteam_reduce_nowait(";
 
 /// Every file with a reduction has such a function.
-const SHUFFLE: &str = "_omp_reduction_shuffle_and_reduce_func";
+pub const SHUFFLE: &str = "_omp_reduction_shuffle_and_reduce_func";
 /// How the type of a descriptor begins.
 const DESCRIPTOR: &str = "{ ptr, i64, i32, i8, i8, i8, i8, [";
 const PARTIAL_RESULTS: &str = "%struct._globalized_locals_ty";
 
-/// Compiles anew what `arguments` have left in `output`, if it has reductions of arrays. The answer is
-/// whether it had.
-pub fn mend(tool: &Path, arguments: &[OsString], output: &Path, module: &[u8]) -> Result<bool, Failure> {
-    if bitcode::find(module, SHUFFLE.as_bytes()).is_none() {
-        return Ok(false);
-    }
-    // What flang has to say it has said.
-    llvm_text::recompile(tool, arguments, output, Stdio::null(), all_mended)
-}
-
-/// The text with all of its reductions mended: what is wrong in clang's, too, and what is wrong here. `None`
-/// if there is nothing to mend.
-pub fn all_mended(text: &str) -> Option<String> {
-    let arrays = mended(text);
-    let copies = reductions::mended(arrays.as_deref().unwrap_or(text));
-    copies.or(arrays)
-}
-
 /// The mended text; `None` if there is nothing to mend.
-fn mended(text: &str) -> Option<String> {
+pub fn mended(text: &str) -> Option<String> {
     let mut result = String::new();
     let mut arrays = 0;
     let mut lines = text.lines().peekable();

@@ -2,7 +2,7 @@
 //! this with the real compiler and its arguments.
 //!
 //! clang compiles to LLVM's text before LLVM's passes, which is mended ([`reductions`], [`aligned_pointers`],
-//! [`struct_stores`], [`extended_numbers`]) or refused ([`long_double`]), and then compiles the text. So what clang says of the source it
+//! [`struct_stores`], [`extended_numbers`], [`lock_turns`]) or refused ([`long_double`]), and then compiles the text. So what clang says of the source it
 //! says once, and what LLVM says of the code, too.
 
 use std::ffi::{OsStr, OsString};
@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{aligned_pointers, extended_numbers, long_double, ptxas, reductions, struct_stores};
+use super::{aligned_pointers, extended_numbers, lock_turns, long_double, ptxas, reductions, struct_stores};
 use crate::compile::expanded;
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS, of_program};
 use crate::faults::{Fault, release_of_text};
@@ -85,7 +85,9 @@ fn mended(text: &str, release: Option<u32>) -> Option<String> {
     let is_amd = text.contains(AMD);
     let is_there = |fault: Fault| fault.is_in(release) && !(is_amd && fault == Fault::AlignedPointers);
     let steps = steps.into_iter().filter(|(fault, _)| is_there(*fault));
-    steps.fold(None, |done, (_, mend)| mend(done.as_deref().unwrap_or(text)).or(done))
+    // Locks of lanes in lockstep are no fault of a release.
+    let steps = steps.map(|(_, mend)| mend).chain([lock_turns::mended as Mend]);
+    steps.fold(None, |done, mend| mend(done.as_deref().unwrap_or(text)).or(done))
 }
 
 fn read(file: &Path) -> Result<String, Failure> {

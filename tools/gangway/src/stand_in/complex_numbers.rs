@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::{array_reductions, llvm_text};
+use super::{flang_text, llvm_text};
 use crate::compile::GpuKind;
 use crate::exit::Failure;
 
@@ -40,7 +40,7 @@ pub fn compile(tool: &Path, arguments: &[OsString], output: &Path) -> Result<(),
     arguments.extend(NO_STEP.map(OsString::from));
     let edit = |text: &str| {
         let text = with_text_apart(text, processor.unwrap_or("sm_80"));
-        Some(array_reductions::all_mended(&text).unwrap_or(text))
+        Some(flang_text::mended(&text).unwrap_or(text))
     };
     llvm_text::recompile(tool, &arguments, output, Stdio::null(), edit).map(drop)
 }

@@ -7,7 +7,7 @@
 //! intrinsics for them into calls for a GPU. It optimises at least a little ([`optimised`]). It links functions
 //! that take complex numbers as flang hands them over, and what stands in for NVIDIA's libdevice, as clang does.
 //! Names in the bitcode are put right
-//! ([`bitcode`]), and so are reductions of arrays ([`array_reductions`]). What flang-22 does not compile
+//! ([`bitcode`]), and so are reductions of arrays and locks ([`flang_text`]). What flang-22 does not compile
 //! as functions take complex numbers is compiled otherwise ([`complex_numbers`]). The step for a CPU device
 //! loses the GPU's processor: flang-22 gives `--offload-arch` to all of them.
 
@@ -18,7 +18,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use super::{array_reductions, bitcode, complex_numbers, ptxas};
+use super::{bitcode, complex_numbers, flang_text, ptxas};
 use crate::compile::{FLANG_TOOLS, GpuKind, linked_by_flang};
 use crate::exit::{FAILURE, Failure, NOT_EXECUTABLE, Outcome, SUCCESS};
 
@@ -44,7 +44,8 @@ pub fn compile(arguments: &[OsString]) -> Outcome {
         return Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE));
     }
     let mut module = ptxas::read(&output)?;
-    if others.is_none() && array_reductions::mend(&tool, &arguments, &output, &module)? {
+    let gpu = gpu(&arguments);
+    if others.is_none() && flang_text::mend(&tool, &arguments, &output, gpu, &module)? {
         module = ptxas::read(&output)?;
     }
     if bitcode::mend_names(&mut module) {
