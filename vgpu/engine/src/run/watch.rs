@@ -250,7 +250,7 @@ impl Watch {
         if strong && (acquire || release || !races.is_quiet()) {
             let order = Order { acquire, release };
             warp.lines.tell(|line| tell_of_line(Some(&mut self.block), job, warp, index, line));
-            for lane in lanes(all) {
+            for lane in lanes(handing_on(all, places)) {
                 let address = place_of(places, lane);
                 let access = Access {
                     warp: index,
@@ -359,6 +359,18 @@ fn memory_of(warp: &Warp, lanes: u32, range: &Range<u64>) -> Memory {
     }
 }
 
+/// The lanes whose accesses hand something on: of those at one place the first reads what there was, the second what the
+/// first one has published, and the others nothing more.
+fn handing_on(all: u32, places: Places<'_>) -> u32 {
+    match places {
+        Places::Steps { step: 0, .. } => {
+            let others = all & all.wrapping_sub(1);
+            all & !(others & others.wrapping_sub(1))
+        }
+        _ => all,
+    }
+}
+
 /// The place of a lane.
 fn place_of(places: Places<'_>, lane: usize) -> u64 {
     match places {
@@ -404,6 +416,16 @@ fn told(job: &Job, warp: &Warp, code: u64) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_lanes_hand_on_for_all_at_one_place() {
+        let lanes = |all: u32, step| handing_on(all, Places::Steps { first: 256, step });
+        assert_eq!([lanes(u32::MAX, 0), lanes(0b1011_0000, 0), lanes(1 << 31, 0)], [3, 0b11_0000, 1 << 31]);
+        assert_eq!(
+            [lanes(0b1011_0000, 4), handing_on(u32::MAX, Places::Each(&[256; LANES]))],
+            [0b1011_0000, u32::MAX]
+        );
+    }
 
     #[test]
     fn marked_words_are_put_together() {
