@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::CLOCKS;
 use crate::device::{Handed, Launch};
+use crate::elements::{Elements, look_at_elements};
 use crate::handed::{By, Reached, Word};
 use crate::known::{Clocks, Known};
 use crate::look::{Knowledge, Lines, Shared, look};
@@ -228,7 +229,20 @@ impl Block {
 
     /// Looks at an access of some lanes, and notes it.
     pub fn row(&mut self, row: &Row<'_>) {
-        let (Some(launch), Some(member)) = (&self.launch, self.members.get_mut(row.warp)) else { return };
+        self.act(row.warp, row.shared, |knowledge, clock, lines| look(knowledge, row, clock, lines));
+    }
+
+    /// Looks at what an instruction accesses one after the other, all lanes the same, and notes it. `before` has what others of
+    /// the same turns have read before it; elements of all of these follow each other.
+    pub fn elements(&mut self, elements: &Elements<'_>, before: &[Elements<'_>]) {
+        self.act(elements.warp, elements.shared, |knowledge, clock, lines| {
+            look_at_elements(knowledge, elements, before, clock, lines);
+        });
+    }
+
+    /// Has a warp do something, unless no more is looked at.
+    fn act(&mut self, warp: usize, shared: bool, look: impl FnOnce(&Knowledge<'_>, u32, Lines<'_>)) {
+        let (Some(launch), Some(member)) = (&self.launch, self.members.get_mut(warp)) else { return };
         if self.lost {
             return;
         }
@@ -239,18 +253,18 @@ impl Block {
             return;
         }
         member.own.act();
-        let member = &self.members[row.warp];
+        let member = &self.members[warp];
         let knowledge = Knowledge {
             launch,
             first: self.first,
             lockstep: self.lockstep,
-            warp: row.warp,
+            warp,
             own: &member.own,
             knows: &member.knows,
             others: &member.others,
         };
-        let lines = if row.shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device) };
-        look(&knowledge, row, clock, lines);
+        let lines = if shared { Lines::Shared(&mut self.shared) } else { Lines::Device(&launch.device) };
+        look(&knowledge, clock, lines);
     }
 }
 

@@ -222,6 +222,15 @@ impl Device {
         }
     }
 
+    /// The line at an address will be used soon, or written.
+    #[inline]
+    pub(crate) fn expect_line(&self, address: u64, write: bool) {
+        self.shadow.expect(address);
+        if write {
+            self.shadow.expect_values(address);
+        }
+    }
+
     /// How often the numbers of threads have begun anew: a launch of another round has none any more.
     pub(crate) fn round(&self) -> u64 {
         self.rounds.load(Ordering::Acquire)

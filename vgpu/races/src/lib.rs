@@ -18,6 +18,7 @@
 //! | `device` | the launches of a device, and what fences and atomics hand on between its blocks |
 //! | `row` | accesses of the lanes of a warp by one instruction |
 //! | `look` | the look at an access: what it races with |
+//! | `elements` | what one instruction accesses in many turns of a loop, all lanes the same |
 //! | `block` | a block that runs: who knows what |
 //! | `transfer` | copies and fills |
 //! | `host` | accesses of the program itself |
@@ -34,6 +35,7 @@
 mod block;
 mod cell;
 mod device;
+mod elements;
 mod finding;
 mod handed;
 mod host;
@@ -48,6 +50,7 @@ mod warp;
 
 pub use block::{Access, Block, Order};
 pub use device::{Device, Launch, Past};
+pub use elements::Elements;
 pub use finding::{By, Example, Finding, Place, Side};
 pub use host::{Host, HostAccess};
 pub use row::{Pattern, Places, Row, Values};

@@ -6,7 +6,7 @@ use crate::device::{Device, Launch};
 use crate::finding::{Example, Key};
 use crate::known::Known;
 use crate::line::{BROAD, BYTES, HALVES, LINE, Line, Order, Run, WHOLE, WORD, WORDS, Word, between};
-use crate::row::{Part, Places, Row, Steps, bits, in_steps};
+use crate::row::{Part, Places, Row, Steps, Values, bits, in_steps};
 use crate::shadow::Written;
 use crate::warp::Warp;
 
@@ -26,21 +26,13 @@ pub struct Knowledge<'b> {
 
 /// Looks at an access of some lanes at a clock, and notes it.
 pub fn look(knowledge: &Knowledge<'_>, row: &Row<'_>, clock: u32, lines: Lines<'_>) {
-    let thread = knowledge.first + (row.warp * LANES) as u32;
-    let (site, strong) = (row.site, row.strong);
-    // Only the block has its shared memory, and old code has no scopes.
-    let narrow = row.narrow && !row.shared && !knowledge.lockstep;
-    let first = Cell { thread, clock, site, mask: WHOLE, strong, narrow, unanimous: false }.bits();
-    let mut lines = Entered { lines, beginning: knowledge.launch.beginning() };
-    let view = View { knowledge, row, first };
+    let mut lines = Entered::new(lines, knowledge);
+    let view = View::new(knowledge, row, clock);
     match row.places {
         Places::Steps { first, step } => view.steps(row.lanes, (first, step), &mut lines),
         Places::Each(places) => view.each(places, in_steps(row.lanes, places), &mut lines),
         Places::Alike(places, pattern) => view.each(places, pattern.parts(places), &mut lines),
-        Places::Words { line: base, words } => lines.with(base, |line, written| match row.write {
-            true => view.same_write(row.lanes, base, (base, words), line, written),
-            false => view.same_words(row.lanes, (base, words), line, written),
-        }),
+        Places::Words { line: base, words } => view.words_of_line((base, words), &mut lines),
     }
 }
 
@@ -68,13 +60,33 @@ pub enum Lines<'b> {
 }
 
 /// Lines as a launch uses them.
-struct Entered<'b> {
+pub struct Entered<'b> {
     lines: Lines<'b>,
     /// Of the launch.
     beginning: (u32, bool),
 }
 
-impl Entered<'_> {
+impl<'b> Entered<'b> {
+    pub fn new(lines: Lines<'b>, knowledge: &Knowledge<'_>) -> Self {
+        Self { lines, beginning: knowledge.launch.beginning() }
+    }
+
+    /// The same once more.
+    pub fn again(&mut self) -> Lines<'_> {
+        match &mut self.lines {
+            Lines::Shared(shared) => Lines::Shared(shared),
+            Lines::Device(device) => Lines::Device(device),
+        }
+    }
+
+    /// The line at an address will be used soon.
+    #[inline]
+    pub fn expect(&self, address: u64, write: bool) {
+        if let Lines::Device(device) = self.lines {
+            device.expect_line(address, write);
+        }
+    }
+
     /// Uses the line at an address, if there is one.
     #[inline]
     fn with(&mut self, address: u64, act: impl FnOnce(&mut Line, &mut Written)) {
@@ -132,14 +144,48 @@ impl Order for Knowledge<'_> {
 }
 
 /// What is asked when an access is looked at. Accesses are [`Cell`]s as bits.
-struct View<'b> {
+pub struct View<'b> {
     knowledge: &'b Knowledge<'b>,
     row: &'b Row<'b>,
     /// Of the first lane, to whole words.
     first: u64,
 }
 
-impl View<'_> {
+impl<'b> View<'b> {
+    pub fn new(knowledge: &'b Knowledge<'b>, row: &'b Row<'b>, clock: u32) -> Self {
+        let thread = knowledge.first + (row.warp * LANES) as u32;
+        let (site, strong) = (row.site, row.strong);
+        // Only the block has its shared memory, and old code has no scopes.
+        let narrow = row.narrow && !row.shared && !knowledge.lockstep;
+        let first = Cell { thread, clock, site, mask: WHOLE, strong, narrow, unanimous: false }.bits();
+        Self { knowledge, row, first }
+    }
+
+    /// All lanes the same words of a line.
+    pub fn words_of_line(&self, (base, words): (u64, u32), lines: &mut Entered<'_>) {
+        let lanes = self.row.lanes;
+        lines.with(base, |line, written| match self.row.write {
+            true => self.same_write(lanes, base, (base, words), line, written),
+            false => self.same_words(lanes, (base, words), line, written),
+        });
+    }
+
+    /// All lanes read the same words of a line; whether nothing races with that. Otherwise nothing has been noted.
+    pub fn read_words_of_line(&self, (base, words): (u64, u32), lines: &mut Entered<'_>) -> bool {
+        let mut noted = false;
+        lines.with(base, |line, _| noted = self.read_words(self.row.lanes, words, line));
+        noted
+    }
+
+    fn read_words(&self, lanes: u32, words: u32, line: &mut Line) -> bool {
+        let ends = [lanes.trailing_zeros(), lanes.ilog2()].map(|lane| lane as usize);
+        let runs = ends.map(|lane| Run::new(self.cell(lane), words.trailing_zeros(), BROAD, words));
+        // Of lanes that go together the last one takes the place of the first.
+        let noted = if self.knowledge.lockstep { &runs[1..] } else { &runs[..] };
+        line.may_be_read(&runs[0], self.knowledge)
+            && noted.iter().all(|run| line.note(run, false, self.knowledge))
+    }
+
     /// Lanes whose places are at steps from the first one's.
     fn steps(&self, lanes: u32, (first, step): (u64, i64), lines: &mut Entered<'_>) {
         if let Some(steps) = Steps::of(lanes, (first, step), self.row.size) {
@@ -308,16 +354,13 @@ impl View<'_> {
 
     /// Lanes that read the same words of a line. What others do there is known of the first and the last of them.
     fn same_words(&self, lanes: u32, (base, words): (u64, u32), line: &mut Line, written: &mut Written) {
-        let ends = [lanes.trailing_zeros(), lanes.ilog2()].map(|lane| lane as usize);
         if words == 0 {
             return;
         }
-        let runs = ends.map(|lane| Run::new(self.cell(lane), words.trailing_zeros(), BROAD, words));
-        if line.may_be_read(&runs[0], self.knowledge)
-            && runs.iter().all(|run| line.note(run, false, self.knowledge))
-        {
+        if self.read_words(lanes, words, line) {
             return;
         }
+        let ends = [lanes.trailing_zeros(), lanes.ilog2()].map(|lane| lane as usize);
         let each = line.words();
         let may_be_read = bits(words).all(|word| self.may_be_read(&each[word]));
         let lanes = if may_be_read { 1 << ends[0] | 1 << ends[1] } else { lanes };
@@ -374,7 +417,15 @@ impl View<'_> {
             let run = Run::new(cell, words.trailing_zeros(), BROAD, words);
             let value = |word: usize| self.value(lane, base + WORD * word as u64 - address);
             if line.note(&run, true, self.knowledge) {
-                bits(words).for_each(|word| written[word] = value(word).unwrap_or(0));
+                match row.values {
+                    // Without a branch for each word.
+                    Some(Values::Words(values)) if address == base => {
+                        for (number, (written, value)) in written.iter_mut().zip(values).enumerate() {
+                            *written = if words >> number & 1 != 0 { *value } else { *written };
+                        }
+                    }
+                    _ => bits(words).for_each(|word| written[word] = value(word).unwrap_or(0)),
+                }
                 continue;
             }
             let each = line.words();

@@ -123,6 +123,17 @@ impl Shadow {
         }
     }
 
+    /// The values that were written to the line at an address will be written soon.
+    #[inline]
+    pub fn expect_values(&self, address: u64) {
+        if let Some(part) = self.part(address) {
+            let number = (address.wrapping_sub(self.base) / LINE) as usize & (PART_LINES - 1);
+            let values = part.written[number].get().cast::<u8>();
+            prefetch(values);
+            prefetch(values.wrapping_add(64));
+        }
+    }
+
     /// Forgets the accesses of a range.
     pub fn forget(&self, address: u64, size: u64) {
         self.forget_unless(address, size, |part, line| Some(part.take(line)));

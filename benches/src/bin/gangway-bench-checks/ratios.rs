@@ -119,7 +119,8 @@ pub fn notes(rounds: usize) -> String {
         "- Time is the processor's, of a pass that computes everything once on one worker, the best of seven\n  \
            in each of {rounds} processes that run in turn. With a check it is a multiple of that.\n\
          - Code is of whoever makes it by default. LLVM makes code of loops without a check and with `memory`, `init` and `sync`; with\n  \
-           `race`, `map` and `all` Cranelift makes all of it. So these cost most where LLVM's code is much faster.\n\
+           `race`, `map` and `all` only where all lanes do the same, as in GCC's programs. So these cost most where LLVM's code is\n  \
+           much faster elsewhere.\n\
          - Memory is the most that the process has had, and so are its multiples.\n"
     )
 }

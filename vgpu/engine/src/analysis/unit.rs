@@ -172,7 +172,7 @@ impl<'a> Unit<'a> {
         // Lanes that have parted in a region come back with what has no shape.
         let apart = match request {
             Request { lanewise: false, .. } => Err("it is not asked for"),
-            Request { watch: true, .. } => Err("accesses are told of"),
+            Request { watch: true, .. } => Err("accesses are told of by all lanes together"),
             _ if !callers.is_empty() => Err("it is called as a part of another function"),
             _ => may_be_apart(module),
         };
@@ -196,15 +196,15 @@ impl<'a> Unit<'a> {
             Ok(homes) => homes,
             Err(why) => return refuse(why),
         };
-        let asked = matches!(request, Request { lanewise: true, watch: false, .. });
-        let callees = if asked {
+        // What a function that is called reads is told of where that runs for all lanes.
+        let callees = if request.lanewise && !request.watch {
             let functions = called_alike(&code, &shapes, callers);
             called_by(request, features, passes, callers, functions)
         } else {
             Callees::new()
         };
         let (lanewise, uniform) = passes.run(Pass::Lanewise, || {
-            if !asked || !callers.is_empty() {
+            if !request.lanewise || !callers.is_empty() {
                 return (apart.map(|()| Vec::new()), Vec::new());
             }
             let looked = Looked { code: &code, shapes: &shapes, liveness: &liveness, homes: &homes };

@@ -17,9 +17,12 @@ use rustc_hash::FxHashMap;
 
 use gangway_device_memory::range;
 
+use super::going::{Line, Planned};
 use super::lane::{Lane, Reached};
 use super::near::{Inside, Near, Nearby};
+use super::passed::{self, Passed, passed};
 use super::text::{Label, Text, Type, Value, act, make, of};
+use super::told::told;
 use crate::analysis::loops::Innermost;
 use crate::analysis::unit::Unit;
 
@@ -29,23 +32,6 @@ const CHUNK: u64 = 1 << 16;
 const LEAST: u64 = 4;
 /// No step of an address is larger: sums of a chunk's stay within 64 bits.
 const MOST_STEP: u64 = 1 << 40;
-
-/// A value that changes by so much each turn: all 32 bits, or all 64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    first: Value,
-    step: Value,
-}
-
-impl Line {
-    fn fixed(value: Value) -> Self {
-        Line { first: value, step: Value::constant(value.ty, 0) }
-    }
-
-    fn is_fixed(self) -> bool {
-        self.step.bits() == Some(0)
-    }
-}
 
 /// What is known of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,20 +58,12 @@ pub(super) struct Plan {
     tests: Vec<Test>,
     /// One of them is elsewhere than behind a turn.
     leaves_within: bool,
+    /// Blocks behind which the loop may be left besides, as where something that nothing has written is come upon.
+    exits: Vec<u32>,
     /// Values of 32 bits that are widened, signed or not: they must not go beyond what their type holds.
     widened: Vec<(Line, bool)>,
     accesses: Vec<Planned>,
     nearby: Vec<Nearby>,
-}
-
-pub(super) struct Planned {
-    operation: u32,
-    /// What its address is counted from.
-    base: Base,
-    writes: bool,
-    line: Line,
-    offset: i64,
-    bytes: u64,
 }
 
 /// Accesses that go on together: what they reach in a turn, and where they have to be aligned.
@@ -171,8 +149,12 @@ const fn whole(ty: Scalar) -> bool {
 pub(super) trait Counted<'a> {
     fn lane(&mut self) -> &mut Lane<'a>;
 
-    /// A loop, by its number.
-    fn inner(&self, index: usize) -> &'a Innermost;
+    /// The loops, in the order of their numbers.
+    fn loops(&self) -> &'a [Innermost];
+
+    fn inner(&self, index: usize) -> &'a Innermost {
+        &self.loops()[index]
+    }
 
     /// Where a block begins, and where a loop is entered.
     fn begin_of(&self, block: u32) -> Label;
@@ -201,8 +183,11 @@ pub(super) trait Counted<'a> {
         self.code().at(None);
         let (before, head) = (self.before(index), self.begin_of(inner.head));
         self.code().begin(before);
-        match self.plan(inner) {
-            Some(plan) => self.copy(index, inner, plan),
+        let (unit, loops) = (self.of(), self.loops());
+        let plan = self.plan(inner);
+        let passed = plan.as_ref().and_then(|plan| passed(unit, inner, loops, &plan.accesses));
+        match plan.zip(passed) {
+            Some((plan, passed)) => self.copy(index, inner, plan, &passed),
             None => self.code().jump(head),
         }
     }
@@ -233,17 +218,22 @@ pub(super) trait Counted<'a> {
             }
             if let End::Branch(guard, yes, no) = block.end {
                 let [stays, other] = [yes, no].map(|to| stays(inner, number, to));
-                if !(stays && other) {
-                    let Some(&Known::Test(test)) = state.get(&guard.slot) else { return None };
-                    // The loop goes on where the guard holds, or where it does not.
-                    let order = if guard.negated == stays { inverse(test.order) } else { test.order };
-                    plan.tests.push(Test { order, ..test });
-                    plan.leaves_within |= number != inner.latch;
+                match state.get(&guard.slot) {
+                    _ if stays && other => {}
+                    Some(&Known::Test(test)) => {
+                        // The loop goes on where the guard holds, or where it does not.
+                        let order = if guard.negated == stays { inverse(test.order) } else { test.order };
+                        plan.tests.push(Test { order, ..test });
+                        plan.leaves_within |= number != inner.latch;
+                    }
+                    _ if unit.init && number != inner.latch && stays != other => plan.exits.push(number),
+                    _ => return None,
                 }
             }
             states.insert(number, state);
         }
-        Some(plan)
+        let is_counted = plan.exits.is_empty() || !plan.tests.is_empty();
+        is_counted.then_some(plan)
     }
 
     /// What is known where a turn begins: what the loop does not write, and what it adds the same to each time.
@@ -594,8 +584,8 @@ pub(super) trait Counted<'a> {
                 let base = self.lane().reads.roots.of(address);
                 plan.accesses.push(Planned { operation, base, writes, line, offset, bytes });
             }
-            // In check mode an index may lead out of its table, and is looked at.
-            Some(&Known::Near(near)) if !self.of().check => {
+            // In check mode an index may lead out of its table, and is looked at. Where accesses are watched it is told of.
+            Some(&Known::Near(near)) if !self.of().check && !self.of().watch => {
                 plan.nearby.push(Nearby { operation, near, offset, bytes })
             }
             _ => {}
@@ -665,6 +655,11 @@ pub(super) trait Counted<'a> {
                 let [from, to] = [from, to].map(|value| self.extended(value, signed));
                 let last = matches!(order, O::GreaterEqualSigned | O::GreaterEqualUnsigned);
                 (self.code().binary("sub", to, from), holds, last)
+            }
+            // It goes up to the highest number that there is.
+            O::GreaterUnsigned | O::GreaterEqualUnsigned if a.first.ty == Type::Wide => {
+                let holds = self.code().compare(super::sequence::order(order), a.first, b.first);
+                (self.code().binary("sub", Value::wide(u64::MAX), a.first), holds, true)
             }
             _ => return None,
         };
@@ -744,10 +739,33 @@ pub(super) trait Counted<'a> {
         }
     }
 
+    /// Leaves the copy behind a block of a turn that is not its last one.
+    fn leave_early(&mut self, index: usize, from: u32, to: u32, plan: &Plan, passed: &Passed) {
+        let place = turn(index);
+        let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
+        let begun = self.code().binary("add", turn, Value::wide(1));
+        self.lane().tell_of_turns(passed, &plan.accesses, turn, (from, begun));
+        let head = self.inner(index).head;
+        let operations = &self.of().code.blocks[head as usize].operations;
+        self.code().at((!operations.is_empty()).then_some(operations.start));
+        let cost = self.of().fuel.step(head);
+        let cost = self.binary("mul", turn, Value::wide(cost as u64));
+        let spent = self.code().label();
+        self.lane().spend(cost, spent);
+        self.code().at(None);
+        self.code().begin(spent);
+        self.leave(from, to);
+    }
+
     /// Writes the copy.
-    fn copy(&mut self, index: usize, inner: &Innermost, plan: Plan) {
+    fn copy(&mut self, index: usize, inner: &Innermost, plan: Plan, passed: &Passed) {
         let head = self.begin_of(inner.head);
-        let mut count = Value::wide(CHUNK);
+        // With the last turn, if the copy does that, there are no more than are told of together.
+        let (chunk, least) = match self.of().watch {
+            true => (passed::TURNS - 1, passed::LEAST),
+            false => (CHUNK, LEAST),
+        };
+        let mut count = Value::wide(chunk);
         for test in &plan.tests {
             let Some(turns) = self.turns(*test) else { return self.code().jump(head) };
             self.lane().declared.insert("declare i64 @llvm.umin.i64(i64, i64)".to_owned());
@@ -760,7 +778,7 @@ pub(super) trait Counted<'a> {
             true => (self.code().binary("add", count, one), count),
             false => (count, self.code().binary("sub", count, one)),
         };
-        let mut holds = self.code().compare("uge", turns, Value::wide(LEAST));
+        let mut holds = self.code().compare("uge", turns, Value::wide(least));
         for &(line, signed) in &plan.widened {
             let first = self.extended(line.first, signed);
             let step = self.extended(line.step, true);
@@ -776,6 +794,7 @@ pub(super) trait Counted<'a> {
             holds = self.fits(&group, last, holds);
         }
         holds = self.is_inside(&plan.nearby, holds);
+        holds = self.lane().are_apart(passed, &plan.accesses, last, holds);
         let (begin, done, again) = (self.code().label(), self.code().label(), self.code().label());
         self.code().branch(holds, begin, head);
         self.code().begin(begin);
@@ -807,10 +826,17 @@ pub(super) trait Counted<'a> {
             if number == inner.head {
                 let turn = make!(self.lane().text, Type::Wide, "load i64, ptr {place}");
                 for planned in &plan.accesses {
+                    let Planned { operation, offset, .. } = *planned;
+                    if self.of().watch
+                        && !passed.has(operation)
+                        && told(self.of().operation(operation)).is_some()
+                    {
+                        continue;
+                    }
                     let distance = self.binary("mul", turn, planned.line.step);
-                    let reached =
-                        Reached::Steps { base: bases[&planned.operation], distance, offset: planned.offset };
-                    self.lane().known.insert(planned.operation, reached);
+                    let kept = self.lane().kept_in_turn(passed, operation, turn);
+                    let reached = Reached::Steps { base: bases[&operation], distance, offset, kept };
+                    self.lane().known.insert(operation, reached);
                 }
                 for nearby in plan.nearby.iter().filter(|nearby| nearby.inside().is_some()) {
                     self.lane().known.insert(nearby.operation, Reached::Address);
@@ -823,6 +849,16 @@ pub(super) trait Counted<'a> {
                     [true, true] => {
                         let holds = self.lane().guard(guard);
                         self.code().branch(holds, to(yes), to(no));
+                    }
+                    [stays, _] if plan.exits.contains(&number) => {
+                        let holds = self.lane().guard(guard);
+                        let leaves = self.code().label();
+                        match stays {
+                            true => self.code().likely(holds, to(yes), leaves),
+                            false => self.code().seldom(holds, leaves, to(no)),
+                        }
+                        self.code().begin(leaves);
+                        self.leave_early(index, number, if stays { no } else { yes }, &plan, passed);
                     }
                     [true, false] => self.code().jump(to(yes)),
                     _ => self.code().jump(to(no)),
@@ -840,6 +876,7 @@ pub(super) trait Counted<'a> {
         let over = self.code().compare("eq", turn, turns);
         self.code().branch(over, done, first);
         self.code().begin(done);
+        self.lane().tell_of_turns(passed, &plan.accesses, turns, (inner.latch, turns));
         let operations = &self.of().code.blocks[inner.head as usize].operations;
         let start = (!operations.is_empty()).then_some(operations.start);
         self.code().at(start);
@@ -867,7 +904,7 @@ pub(super) trait Counted<'a> {
                 }
             }
             _ => {
-                let more = self.code().compare("eq", count, Value::wide(CHUNK));
+                let more = self.code().compare("eq", count, Value::wide(chunk));
                 self.code().branch(more, before, head);
             }
         }

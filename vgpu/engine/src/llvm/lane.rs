@@ -108,8 +108,8 @@ pub(super) struct Lane<'a> {
 /// Where an access goes that needs no check.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reached {
-    /// So far behind a pointer.
-    Steps { base: Value, distance: Value, offset: i64 },
+    /// So far behind a pointer. What it stores is kept there as well, if that is told of behind the loop's turns.
+    Steps { base: Value, distance: Value, offset: i64, kept: Option<Value> },
     /// To its address, whatever that is.
     Address,
 }

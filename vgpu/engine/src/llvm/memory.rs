@@ -16,6 +16,8 @@ use crate::support::{Access as Described, FIRST_LOCAL, Helper, Space as In};
 /// An access whose address has been checked, where it is done here.
 struct Checked {
     address: Value,
+    /// Where it is done, as a number and as a pointer.
+    place: Value,
     pointer: Value,
     slow: Label,
     done: Label,
@@ -147,7 +149,7 @@ impl Lane<'_> {
         text.branch(outside, slow, fast);
         text.begin(fast);
         let pointer = text.convert("inttoptr", address, Type::Pointer);
-        Checked { address, pointer, slow, done }
+        Checked { address, place: address, pointer, slow, done }
     }
 
     fn checked(&mut self, wrong: Value, address: Value, place: Value) -> Checked {
@@ -156,19 +158,19 @@ impl Lane<'_> {
         text.seldom(wrong, slow, fast);
         text.begin(fast);
         let pointer = text.convert("inttoptr", place, Type::Pointer);
-        Checked { address, pointer, slow, done }
+        Checked { address, place, pointer, slow, done }
     }
 
     /// What helpers are told about an access.
     fn described(&mut self, address: &Address, access: Access, writes: bool) -> Value {
         let plain = Described::plain(access.ty.size() as u8, In::of(access.space), self.unit.check);
         let site = if self.unit.check { self.site(address, writes) } else { 0 };
-        let described = Described { count: access.count, site, ..plain };
+        let described = Described { count: access.count, site, watch: self.unit.watch, ..plain };
         Value::wide(described.bits() as u64)
     }
 
     /// Where an element of the lane is that helpers load or store.
-    const fn element(index: usize) -> u64 {
+    pub const fn element(index: usize) -> u64 {
         field!(values) + (8 * LANES * index) as u64
     }
 
@@ -197,7 +199,7 @@ impl Lane<'_> {
     /// Where an access of the operation that is written is known to go, and whether in steps.
     fn reached(&mut self, address: &Address) -> Option<(Value, bool)> {
         Some(match *self.known.get(&self.text.operation()?)? {
-            Reached::Steps { base, distance, offset } => {
+            Reached::Steps { base, distance, offset, .. } => {
                 let at = self.text.behind(base, distance);
                 (self.text.behind(at, Value::wide(offset as u64)), true)
             }
@@ -208,8 +210,16 @@ impl Lane<'_> {
         })
     }
 
+    /// Where the operation that is written keeps what it stores.
+    fn kept(&self) -> Option<Value> {
+        match self.known.get(&self.text.operation()?)? {
+            Reached::Steps { kept, .. } => *kept,
+            Reached::Address => None,
+        }
+    }
+
     /// Puts an address or a value where helpers look for it: the lane's, or all lanes'.
-    fn pass_to_store(&mut self, value: Value, field: u64) {
+    pub fn pass_to_store(&mut self, value: Value, field: u64) {
         if !self.same {
             return self.pass(value, field);
         }
@@ -254,6 +264,7 @@ impl Lane<'_> {
             return;
         }
         let checked = self.check(address, access, false);
+        self.tell_of(address, access, checked.place, None);
         // A load whose value nobody needs may have to be done all the same, for its fault.
         let needed = results.iter().flatten().any(|&slot| self.reads.has(slot));
         let how = if needed { "" } else { "volatile " };
@@ -276,8 +287,14 @@ impl Lane<'_> {
             }
             return;
         }
-        self.pass(checked.address, field!(addresses));
+        // Where accesses are watched all lanes are told of.
+        let all = self.same && self.unit.watch;
+        match all {
+            true => self.pass_to_store(checked.address, field!(addresses)),
+            false => self.pass(checked.address, field!(addresses)),
+        }
         let (bit, described) = (self.bit(), self.described(address, access, false));
+        let bit = if all { Value::wide(ALL.into()) } else { bit };
         self.call(Helper::Load, &[bit, described]);
         let slow: Vec<Value> =
             (0..usize::from(access.count)).map(|index| self.take(of(ty), Self::element(index))).collect();
@@ -381,12 +398,16 @@ impl Lane<'_> {
             return act!(self.text, "store {} {value}, ptr {place}", value.ty);
         }
         if let Some((pointer, _)) = self.reached(address) {
+            if let Some(kept) = self.kept() {
+                self.store_at(kept, ty, &values);
+            }
             return self.store_at(pointer, ty, &values);
         }
         if let Some(pointer) = self.in_variable(address, access) {
             return self.store_at(pointer, ty, &values);
         }
         let checked = self.check(address, access, true);
+        self.tell_of(address, access, checked.place, Some(&values));
         self.store_at(checked.pointer, ty, &values);
         self.text.jump(checked.done);
         self.text.begin(checked.slow);

@@ -7,11 +7,13 @@
 //! code, which Cranelift's converged code calls where all lanes enter one.
 //!
 //! LLVM runs in a process of its own (`gangway-llvm`); `object` and `lines` read what it makes.
-//! `region` and `uniform` write a region's function, `counted` its innermost loops with what `near` knows of indices, and
+//! `region` and `uniform` write a region's function, `counted` its innermost loops with what is `going` on in steps and what `near` knows of indices, and
 //! `lane` what is in it, with `operations`, `numbers`, `memory`, in check mode `windows` of what is `granted`, and `sequence`, as the `text` of LLVM's IR.
+//! What is `told` of accesses where they are watched is told of loops behind their turns, where they have `passed`.
 
 mod callee;
 mod counted;
+mod going;
 mod granted;
 mod lane;
 mod lines;
@@ -20,9 +22,11 @@ mod near;
 mod numbers;
 mod object;
 mod operations;
+mod passed;
 mod region;
 mod sequence;
 mod text;
+mod told;
 mod uniform;
 mod windows;
 

@@ -103,8 +103,8 @@ impl<'a> Counted<'a> for Writer<'a> {
         &mut self.lane
     }
 
-    fn inner(&self, index: usize) -> &'a Innermost {
-        &self.region.loops[index]
+    fn loops(&self) -> &'a [Innermost] {
+        &self.region.loops
     }
 
     fn begin_of(&self, block: u32) -> Label {

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::counted::{Counted, entered, turn};
 use super::lane::{FRAME, FUEL, LANE, LOCAL_BASE, Lane, Reads, SHARED, SHARED_SIZE, WARP, field};
+use super::passed;
 use super::region::named;
 use super::sequence::Declared;
 use super::text::{Label, Text, Type, Value, act, held, of};
@@ -64,8 +65,8 @@ impl<'a> Counted<'a> for Writer<'a> {
         &mut self.lane
     }
 
-    fn inner(&self, index: usize) -> &'a Innermost {
-        &self.region.loops[index]
+    fn loops(&self) -> &'a [Innermost] {
+        &self.region.loops
     }
 
     fn begin_of(&self, block: u32) -> Label {
@@ -113,6 +114,7 @@ impl<'a> Writer<'a> {
         for index in 0..self.region.loops.len() {
             let _ = writeln!(self.text().text, "  {} = alloca i64", turn(index));
         }
+        passed::begin(unit, &self.region.loops, &mut self.lane.text.text);
         self.lane.take_fuel();
         let base = self.text().behind(FRAME, Value::wide(in_frame!(local_base) as u64));
         let _ = writeln!(self.text().text, "  {LOCAL_BASE} = load i64, ptr {base}");

@@ -25,7 +25,7 @@ use super::wait::Wait;
 use crate::abi::{Flavour, Warp};
 use crate::program::Program;
 use crate::runtimes::is_of_atomics;
-use crate::support::{Arrivals, Began, Host, Noted, Ticket};
+use crate::support::{Arrivals, Began, Host, Noted, Passed, Ticket};
 use crate::unified::Made;
 
 /// What a barrier takes, in the time of warps that are kept abreast.
@@ -200,6 +200,10 @@ impl Host for WarpHost {
         let mut begun = false;
         self.barriers().tell(|watch| begun = watch.begin_line(self.job(), warp, self.index.get(), line));
         begun
+    }
+
+    fn note_passed(&self, warp: &Warp, passed: Passed<'_>) {
+        self.barriers().tell(|watch| watch.note_passed(self.job(), warp, self.index.get(), &passed));
     }
 
     fn note_fence(&self, warp: &Warp, narrow: bool) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gangway_device_memory::{AllocationKind, BASE, SIZE, Space, is_device_address};
-use gangway_races::{Access, Block, By, Launch, Order, Pattern, Place, Places, Row, Values};
+use gangway_races::{Access, Block, By, Elements, Launch, Order, Pattern, Place, Places, Row, Values};
 use rustc_hash::FxHashMap;
 
 use super::accesses::Accesses;
@@ -12,7 +12,7 @@ use super::place::place;
 use crate::abi::{LANES, Warp};
 use crate::lines::{BYTES, Line};
 use crate::runtimes::is_libgomps;
-use crate::support::{Began, Noted, lanes};
+use crate::support::{Began, Noted, Passed, lanes};
 
 /// What a block's warps share for it.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub(crate) struct Watch {
     looks: bool,
     /// The launch that these are of.
     job: u64,
+    /// What is looked at with what is told of next.
+    before: Vec<Elements<'static>>,
 }
 
 /// What is known of an instruction.
@@ -49,6 +51,7 @@ impl Watch {
             self.job = job.id;
         }
         self.looks = job.races.is_some();
+        self.before.clear();
         if let Some(races) = &job.races {
             self.block.start(races, job.extent.number(block), job.extent.warps(), job.room.shared);
         }
@@ -111,6 +114,88 @@ impl Watch {
         }
     }
 
+    /// All lanes of a warp have gone through memory.
+    pub fn note_passed(&mut self, job: &Job, warp: &Warp, index: usize, passed: &Passed<'_>) {
+        let &Passed { lanes: all, first, step, count, size, values, more } = passed;
+        let Some(last) = count.checked_sub(1) else { return self.look_at_those_before(passed) };
+        let last = first.wrapping_add_signed(step.wrapping_mul(last as i64));
+        let range = first.min(last)..first.max(last).saturating_add(size);
+        let shared = match memory_of(warp, all, &range) {
+            Memory::Device => Some(false),
+            Memory::Shared => Some(true),
+            _ => None,
+        };
+        let of_runtimes = match job.races.as_deref() {
+            Some(races) => site(&mut self.sites, job, races, warp).runtimes,
+            None => false,
+        };
+        let is_plain = |shared: &bool| {
+            let runtimes = job.program().runtimes(shared.then(|| job.kernel.id()));
+            !runtimes.are_in(&within(warp, *shared, &range))
+        };
+        let Some(shared) = shared.filter(is_plain).filter(|_| !of_runtimes) else {
+            self.look_at_those_before(passed);
+            return self.note_each(job, warp, index, passed);
+        };
+        self.tell_before(job, warp, index, &range, values.is_some());
+        if let Some(accesses) = job.accesses.as_deref().filter(|_| !shared) {
+            let site = self.noted(job, warp, accesses);
+            let (reads, writes) = (values.is_none(), values.is_some());
+            if step == size as i64 {
+                accesses.note(range.start, range.end - range.start, reads, writes, site);
+            } else {
+                for place in places_of(passed) {
+                    accesses.note(place, size, reads, writes, site);
+                }
+            }
+        }
+        if let Some(races) = job.races.as_deref() {
+            let site = site(&mut self.sites, job, races, warp).number;
+            let first = if shared { first - warp.shared as u64 } else { first };
+            let elements =
+                Elements { warp: index, lanes: all, first, step, count, size, shared, values: None, site };
+            if more {
+                return self.before.push(elements);
+            }
+            // They are of one kind of memory, unless a part of them reaches into another one.
+            if self.before.iter().any(|other| other.shared != shared) {
+                self.look_at_those_before(passed);
+            }
+            self.block.elements(&Elements { values, ..elements }, &self.before);
+            self.before.clear();
+        }
+    }
+
+    /// Looks at what has been kept to be looked at with something else, alone.
+    fn look_at_those_before(&mut self, next: &Passed<'_>) {
+        if !next.more {
+            for elements in self.before.drain(..) {
+                self.block.elements(&elements, &[]);
+            }
+        }
+    }
+
+    /// The same one by one: of memory of several kinds, and what the compiler's runtime has to do with.
+    fn note_each(&mut self, job: &Job, warp: &Warp, index: usize, passed: &Passed<'_>) {
+        let &Passed { lanes, size, values, .. } = passed;
+        for (number, place) in places_of(passed).enumerate() {
+            let values = values.map(|values| &values[number * size as usize..][..size as usize]);
+            let noted = Noted {
+                lanes,
+                places: Places::Steps { first: place, step: 0 },
+                size,
+                reads: values.is_none(),
+                writes: values.is_some(),
+                strong: false,
+                acquire: false,
+                release: false,
+                narrow: false,
+                values: values.map(Values::Bytes),
+            };
+            self.note(job, warp, index, &noted);
+        }
+    }
+
     /// Remembers a line of which an instruction accesses words, all lanes the same, after it has told of the one before;
     /// whether it does.
     pub fn begin_line(&mut self, job: &Job, warp: &Warp, index: usize, begun: Began) -> bool {
@@ -126,6 +211,8 @@ impl Watch {
         }
         let (site, runtimes) = match job.races.as_deref() {
             Some(races) => {
+                // It is looked up when its words are told of, which is later.
+                races.device().expect(line, BYTES);
                 let Site { number, runtimes, .. } = *site(&mut self.sites, job, races, warp);
                 (number, runtimes)
             }
@@ -284,6 +371,12 @@ fn site<'s>(sites: &'s mut FxHashMap<u64, Site>, job: &Job, races: &Launch, warp
         let number = races.device().site(job.program().id(), number, || place);
         Site { number, runtimes, pattern: Pattern::default(), last: 0 }
     })
+}
+
+/// The places that lanes have gone through.
+fn places_of(passed: &Passed<'_>) -> impl Iterator<Item = u64> {
+    let &Passed { first, step, count, .. } = passed;
+    (0..count).map(move |number| first.wrapping_add_signed(step.wrapping_mul(number as i64)))
 }
 
 /// Notes what a warp has written of a line, and looks for races of what it has accessed.

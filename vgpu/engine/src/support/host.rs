@@ -60,6 +60,24 @@ pub struct Began {
     pub writes: bool,
 }
 
+/// What an instruction has accessed in many turns of a loop, all lanes the same. In between the warp has done nothing that
+/// orders accesses, and accessed nothing else of it but in the same turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed<'a> {
+    pub lanes: u32,
+    /// The first place and how far the next one is.
+    pub first: u64,
+    pub step: i64,
+    pub count: u64,
+    /// Bytes of each: whole words.
+    pub size: u64,
+    /// What has been written, one after the other, if they have been.
+    pub values: Option<&'a [u8]>,
+    /// The next one that is told of has read mostly the same, in the same turns and later in each of them. Elements of both
+    /// follow each other.
+    pub more: bool,
+}
+
 pub trait Host {
     /// The module that runs.
     fn module(&self) -> &Module;
@@ -97,6 +115,9 @@ pub trait Host {
     fn begin_line(&self, _warp: &Warp, _line: Began) -> bool {
         false
     }
+
+    /// Where accesses are watched, lanes have gone through memory.
+    fn note_passed(&self, _warp: &Warp, _passed: Passed<'_>) {}
 
     /// In check mode, a warp has come to a fence, which is `narrow` if it is one for the block alone.
     fn note_fence(&self, _warp: &Warp, _narrow: bool) {}

@@ -34,7 +34,7 @@ mod watch;
 
 pub(crate) use copy::{CHECK, WATCH};
 pub(crate) use frames::start;
-pub use host::{Arrivals, Began, Host, Noted, Ticket};
+pub use host::{Arrivals, Began, Host, Noted, Passed, Ticket};
 pub(crate) use lanes::lanes;
 pub(crate) use matrix::most_bytes as most_fragment_bytes;
 pub(crate) use operation::Operation;
@@ -100,6 +100,7 @@ helpers! {
     WatchStores = enter_watch_stores => watch::watch_stores,
     Grant = enter_grant => pointers::grant,
     BeginLine = enter_begin_line => watch::begin_line,
+    WatchPassed = enter_watch_passed => watch::watch_passed,
     Fence = enter_fence => watch::fence,
     Synchronize = enter_synchronize => watch::synchronize,
 }

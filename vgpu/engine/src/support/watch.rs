@@ -9,10 +9,10 @@ use gangway_device_memory::{BASE, FIRST, is_device_address};
 use gangway_races::{Places, Values};
 
 use super::helper::run;
-use super::host::{Began, Noted};
+use super::host::{Began, Noted, Passed};
 use super::lanes::{lanes, narrow};
 use super::place::{Access, Space};
-use crate::abi::{LANES, Lanes64, Warp};
+use crate::abi::{ALL, LANES, Lanes64, Warp};
 
 /// Whether accesses are told of: nobody else sees what is in a lane's own memory.
 pub(super) fn watches(access: Access) -> bool {
@@ -198,6 +198,34 @@ pub(super) unsafe extern "C" fn begin_line(
         Began { lanes: lanes as u32, place, number: number as usize, instruction, writes: writes != 0 };
     // SAFETY: compiled code passes its warp, which runs.
     unsafe { run(warp, |warp| warp.host().begin_line(warp, line).into()) }
+}
+
+/// All lanes have gone through memory in steps, `count` times. `values` is where what they have stored stands; 0 if they
+/// have loaded. An access that is said to acquire is told of with the [next](Passed::more) one.
+pub(super) unsafe extern "C" fn watch_passed(
+    warp: *mut Warp,
+    first: u64,
+    step: u64,
+    count: u64,
+    access: u64,
+    values: u64,
+) -> u64 {
+    let access = Access::from_bits(access);
+    let (size, step) = (access.bytes(), step as i64);
+    // SAFETY: compiled code has stored so many there.
+    let stored = |values: *const u8| unsafe { slice::from_raw_parts(values, (count * size) as usize) };
+    let values = (values != 0).then(|| stored(values as *const u8));
+    // Such accesses have no order of their own.
+    let passed = Passed { lanes: ALL, first, step, count, size, values, more: access.acquire };
+    // SAFETY: compiled code passes its warp, which runs.
+    unsafe {
+        run(warp, |warp| {
+            if !is_shadow(ALL, Places::Steps { first, step: 0 }) {
+                warp.host().note_passed(warp, passed);
+            }
+            0
+        })
+    }
 }
 
 /// The warp has come to a fence, which is `narrow` if it is one for the block alone.
