@@ -149,8 +149,7 @@ fn fits(pattern: &str, text: &str) -> bool {
 mod tests {
     use super::*;
 
-    const LIST: &str =
-        "# why\n\nc/a* mistake race:a.c:* it says so\nc/b@O0 slow - minutes\nc/d mistake map:d.c:5? by luck\n";
+    const LIST: &str = "# why\n\nc/a* mistake race:a.c:* it says so\nc/b@O0 slow - minutes\nc/d mistake map:d.c:5? by luck\n";
 
     fn found(suppression: &str) -> Found {
         Found { suppression: suppression.to_owned(), ..Found::default() }
