@@ -4,12 +4,12 @@
 //! they are on again and read it, or where something reads other lanes. Mostly nothing does: then the
 //! old value need not be kept, and does not live. What is found is never less than what is needed.
 
-use gangway_gcn::instruction::{Form, Shape, Vector};
+use gangway_gcn::instruction::{Form, Scalar, Shape, Vector};
 use gangway_gcn::operand::scalar;
-use gangway_gcn::table::row::{READS_DESTINATION, SELECT, SELECT_TWO, WRITES_EXEC, WRITES_SOURCE};
+use gangway_gcn::table::row::{READS_DESTINATION, SELECT, SELECT_TWO, WRITES_SOURCE};
 use gangway_gcn::{Instruction, Operand};
 
-use crate::graph::{self, Block, Lanes, writes_exec};
+use crate::graph::{self, Block, Lanes, narrows, writes_exec};
 
 /// Vector and accumulation registers, then scalar ones and SCC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,20 +118,15 @@ fn change(instruction: &Instruction) -> Change {
     if !writes_exec(instruction) {
         return Change::Nothing;
     }
-    let from = match &instruction.form {
-        Form::Scalar(form) => form.from,
-        // Comparisons: lanes that are off stay so.
-        Form::Vector(_) if instruction.row.effects.any(WRITES_EXEC) => return Change::Less,
-        _ => return Change::Anything,
-    };
+    if narrows(instruction) {
+        return Change::Less;
+    }
+    let Form::Scalar(Scalar { from, .. }) = &instruction.form else { return Change::Anything };
     let is_exec = |operand: Option<&Operand>| {
         matches!(operand, Some(Operand::Scalar { first: scalar::EXEC, words: 2 }))
     };
     let (first, second) = (is_exec(from.first()), is_exec(from.get(1)));
     match instruction.row.name {
-        "s_and_saveexec_b64" | "s_andn1_saveexec_b64" | "s_andn1_wrexec_b64" => Change::Less,
-        "s_and_b64" if first || second => Change::Less,
-        "s_andn2_b64" if first => Change::Less,
         "s_or_saveexec_b64" => Change::More,
         "s_or_b64" if first || second => Change::More,
         _ => Change::Anything,

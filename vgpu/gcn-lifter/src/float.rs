@@ -109,6 +109,9 @@ fn scaled(s: &mut State, wide: bool, number: Value, by: Value) -> Value {
         let (large, small) = (s.f.test("setp.gt.s32", &[by, most]), s.f.test("setp.lt.s32", &[by, least]));
         let step = s.f.select(small, down, zero);
         let step = s.f.select(large, most, step);
+        if s.f.as_constant(step) == Some(0) {
+            break;
+        }
         number = times(s, wide, number, step, most, fraction);
         by = s.f.plain("sub.u32", &[by, step]);
     }

@@ -3,6 +3,12 @@
 //! A place in the code may be reached with all lanes on and with only some of them. These are two blocks: code for all
 //! lanes needs no mask. All lanes are known to be on again where the mask is one of all lanes on every way; elsewhere
 //! that is looked at.
+//!
+//! Where lanes have gone apart, numbers that count from lane to lane no longer do: what some lanes have written, others
+//! have not. So code for all lanes comes twice in a kernel's loops, unless it is too much: for lanes that have not been
+//! apart in the loop, and for those that have. In the first, the compiler still sees the steps of addresses. Lanes that
+//! all leave a loop in the same turn have not been apart: between its end and the place where they are on again is
+//! code for no lane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +24,10 @@ use crate::Refusal;
 const BLOCKS: usize = 6000;
 /// Instructions of all blocks, at most.
 const INSTRUCTIONS: usize = 16_000;
+/// Instructions of a kernel in which all lanes that have been apart have code of their own, at most.
+const APART: usize = 4000;
+/// Instructions between a change of the mask and a branch if it is empty, at most.
+const BEFORE_BRANCH: usize = 4;
 /// Functions that call each other, at most.
 const CALLS: usize = 24;
 /// Of so many functions that call each other it is found what they write. Each takes some of the stack.
@@ -57,6 +67,10 @@ pub struct Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lanes {
     All,
+    /// All, which have been apart in a loop that this is a part of.
+    Again,
+    /// None, where all were on before; whether they have been apart.
+    None(bool),
     /// The first one: what it computes is one for all. So is nearly all of GCC's code.
     First,
     /// Any, or all.
@@ -69,7 +83,16 @@ impl Lanes {
     }
 
     pub const fn full(self) -> bool {
-        matches!(self, Self::All)
+        matches!(self, Self::All | Self::Again)
+    }
+
+    /// Where lanes have not been apart, outside of all loops.
+    const fn behind(self) -> Self {
+        match self {
+            Self::Again => Self::All,
+            Self::None(_) => Self::None(false),
+            other => other,
+        }
     }
 }
 
@@ -78,6 +101,8 @@ impl Lanes {
 pub enum Step {
     /// The code at its place.
     Code,
+    /// The same, where all lanes were on before; whether they have been apart.
+    Left(bool),
     /// A jump at its place which is the function's end.
     Return,
     /// A jump at its place which is a call of another function, and the function's end.
@@ -653,13 +678,19 @@ fn leaders(code: &mut Code<'_>, entry: u64) -> Result<(BTreeSet<u64>, Jumps), Re
     Ok((states.into_keys().collect(), jumps))
 }
 
-/// Pairs of scalar registers that are read before they are written, for each leader.
-fn live(code: &mut Code<'_>, leaders: &BTreeSet<u64>, jumps: &Jumps) -> Result<BTreeMap<u64, u128>, Refusal> {
-    struct Part {
-        reads: u128,
-        writes: u128,
-        next: Vec<u64>,
-    }
+/// Scalar registers that code reads before it writes them, and such that it writes, from a leader to the next ones.
+struct Part {
+    reads: u128,
+    writes: u128,
+    next: Vec<u64>,
+}
+
+/// The code behind each leader.
+fn parts(
+    code: &mut Code<'_>,
+    leaders: &BTreeSet<u64>,
+    jumps: &Jumps,
+) -> Result<BTreeMap<u64, Part>, Refusal> {
     let mut parts = BTreeMap::new();
     for leader in leaders {
         let (mut pc, mut part) = (*leader, Part { reads: 0, writes: 0, next: Vec::new() });
@@ -685,7 +716,29 @@ fn live(code: &mut Code<'_>, leaders: &BTreeSet<u64>, jumps: &Jumps) -> Result<B
         }
         parts.insert(*leader, part);
     }
-    let mut live: BTreeMap<u64, u128> = leaders.iter().map(|leader| (*leader, 0)).collect();
+    Ok(parts)
+}
+
+/// Leaders that code comes back to.
+fn turns(parts: &BTreeMap<u64, Part>) -> BTreeSet<u64> {
+    let comes_back = |leader: u64| {
+        let (mut seen, mut work) = (BTreeSet::new(), parts[&leader].next.clone());
+        while let Some(at) = work.pop() {
+            if at == leader {
+                return true;
+            }
+            if seen.insert(at) {
+                work.extend(parts.get(&at).into_iter().flat_map(|part| &part.next));
+            }
+        }
+        false
+    };
+    parts.keys().copied().filter(|leader| comes_back(*leader)).collect()
+}
+
+/// Pairs of scalar registers that are read before they are written, for each leader.
+fn live(parts: &BTreeMap<u64, Part>) -> BTreeMap<u64, u128> {
+    let mut live: BTreeMap<u64, u128> = parts.keys().map(|leader| (*leader, 0)).collect();
     let mut changed = true;
     while changed {
         changed = false;
@@ -695,7 +748,7 @@ fn live(code: &mut Code<'_>, leaders: &BTreeSet<u64>, jumps: &Jumps) -> Result<B
             changed |= live.insert(*leader, found) != Some(found);
         }
     }
-    Ok(live)
+    live
 }
 
 /// Scalar registers that an instruction reads and writes.
@@ -775,6 +828,24 @@ fn pass(instruction: &Instruction, full: bool, known: &mut BTreeSet<u8>) -> Opti
     Some(after)
 }
 
+/// Whether no lanes are on behind it that were off, of an instruction that writes EXEC.
+pub fn narrows(instruction: &Instruction) -> bool {
+    let from = match &instruction.form {
+        Form::Scalar(form) => form.from,
+        // Comparisons: lanes that are off stay so.
+        form => return matches!(form, Form::Vector(_)) && instruction.row.effects.any(WRITES_EXEC),
+    };
+    let is_exec = |operand: Option<&Operand>| {
+        matches!(operand, Some(Operand::Scalar { first: scalar::EXEC, words: 2 }))
+    };
+    match instruction.row.name {
+        "s_and_saveexec_b64" | "s_andn1_saveexec_b64" | "s_andn1_wrexec_b64" => true,
+        "s_and_b64" => is_exec(from.first()) || is_exec(from.get(1)),
+        "s_andn2_b64" => is_exec(from.first()),
+        _ => false,
+    }
+}
+
 /// Whether lanes may be on behind it that were off, of an instruction that writes EXEC.
 fn widens(instruction: &Instruction) -> bool {
     matches!(instruction.row.name, "s_or_b64" | "s_mov_b64" | "s_or_saveexec_b64")
@@ -789,39 +860,32 @@ fn sets_first(instruction: &Instruction) -> bool {
 }
 
 /// All blocks; the first ones are the kernel's beginning.
-pub fn blocks(
-    code: &mut Code<'_>,
-    entry: u64,
-    full: &[bool],
-    is_function: bool,
-) -> Result<(Vec<Block>, Vec<usize>), Refusal> {
+pub fn blocks(code: &mut Code<'_>, entry: u64, full: &[bool], is_function: bool) -> Result<Blocks, Refusal> {
     let (leaders, jumps) = leaders(code, entry)?;
-    let live = live(code, &leaders, &jumps)?;
+    let parts = parts(code, &leaders, &jumps)?;
+    let (live, turns) = (live(&parts), turns(&parts));
     let mut walk = Walk {
         leaders,
         jumps,
         live,
+        turns,
         is_function,
+        is_apart: !is_function,
         numbers: FxHashMap::default(),
         blocks: Vec::new(),
         work: Vec::new(),
     };
-    let none = BTreeSet::new();
-    let entries: Vec<usize> =
-        full.iter().map(|full| walk.number(entry, Lanes::of(*full), &none, &[])).collect();
-    let mut count = 0;
-    while let Some(at) = walk.work.pop() {
-        walk.blocks[at].waits = false;
-        let (list, exit) = walk.block(code, at)?;
-        let block = &mut walk.blocks[at].block;
-        count = count + list.len() - block.code.len();
-        (block.code, block.exit) = (list, exit);
-        if walk.blocks.len() > BLOCKS || count > INSTRUCTIONS {
-            return Err(Refusal { what: TOO_MUCH.to_owned(), address: entry });
+    loop {
+        match walk.all(code, entry, full)? {
+            Some(found) => return Ok(found),
+            None if walk.is_apart => walk.is_apart = false,
+            None => return Err(Refusal { what: TOO_MUCH.to_owned(), address: entry }),
         }
     }
-    Ok(reached(walk.blocks.into_iter().map(|found| found.block).collect(), &entries))
 }
+
+/// Blocks, and those that they begin with.
+type Blocks = (Vec<Block>, Vec<usize>);
 
 /// The blocks that are reached: as long as more was known of masks there may have been others.
 fn reached(mut blocks: Vec<Block>, entries: &[usize]) -> (Vec<Block>, Vec<usize>) {
@@ -858,19 +922,89 @@ struct Walk {
     leaders: BTreeSet<u64>,
     jumps: Jumps,
     live: BTreeMap<u64, u128>,
+    /// Places in loops.
+    turns: BTreeSet<u64>,
     is_function: bool,
+    /// Whether all lanes that come back have code of their own.
+    is_apart: bool,
     numbers: FxHashMap<Key, usize>,
     blocks: Vec<Found>,
     work: Vec<usize>,
 }
 
 impl Walk {
+    /// All blocks, unless they are too many.
+    fn all(&mut self, code: &mut Code<'_>, entry: u64, full: &[bool]) -> Result<Option<Blocks>, Refusal> {
+        self.numbers.clear();
+        self.blocks.clear();
+        self.work.clear();
+        let none = BTreeSet::new();
+        let entries: Vec<usize> =
+            full.iter().map(|full| self.number(entry, Lanes::of(*full), &none, &[])).collect();
+        let most = if self.is_apart { APART } else { INSTRUCTIONS };
+        let mut count = 0;
+        while let Some(at) = self.work.pop() {
+            self.blocks[at].waits = false;
+            let (list, exit) = self.block(code, at)?;
+            let block = &mut self.blocks[at].block;
+            count = count + list.len() - block.code.len();
+            (block.code, block.exit) = (list, exit);
+            if self.blocks.len() > BLOCKS || count > most {
+                return Ok(None);
+            }
+        }
+        let blocks = self.blocks.drain(..).map(|found| found.block).collect();
+        Ok(Some(reached(blocks, &entries)))
+    }
+
+    /// What all lanes are behind code in which these were on.
+    const fn back(&self, lanes: Lanes) -> Lanes {
+        match lanes {
+            Lanes::Again | Lanes::Some | Lanes::None(true) if self.is_apart => Lanes::Again,
+            _ => Lanes::All,
+        }
+    }
+
+    /// Some lanes or none, behind a change of the mask in code for these.
+    fn left(
+        &mut self,
+        code: &mut Code<'_>,
+        pc: u64,
+        lanes: Lanes,
+        known: &BTreeSet<u8>,
+        calls: &[u64],
+    ) -> usize {
+        let step = match lanes {
+            Lanes::All | Lanes::Again if self.is_apart && self.looks(code, pc) => {
+                Step::Left(lanes == Lanes::Again)
+            }
+            _ => Step::Code,
+        };
+        self.step(pc, Lanes::Some, known, calls, step)
+    }
+
+    /// Whether code looks for an empty mask soon.
+    fn looks(&self, code: &mut Code<'_>, mut pc: u64) -> bool {
+        for _ in 0..BEFORE_BRANCH {
+            let Ok(instruction) = code.at(pc) else { return false };
+            if ends(&instruction) {
+                return matches!(condition(instruction.row), Some((Condition::Exec, _)));
+            }
+            pc += u64::from(instruction.size);
+            if writes_exec(&instruction) || self.leaders.contains(&pc) {
+                return false;
+            }
+        }
+        false
+    }
+
     /// The block of a place, which is come to with this knowledge.
     fn number(&mut self, pc: u64, lanes: Lanes, known: &BTreeSet<u8>, calls: &[u64]) -> usize {
         self.step(pc, lanes, known, calls, Step::Code)
     }
 
     fn step(&mut self, pc: u64, lanes: Lanes, known: &BTreeSet<u8>, calls: &[u64], step: Step) -> usize {
+        let lanes = if calls.is_empty() && !self.turns.contains(&pc) { lanes.behind() } else { lanes };
         let key = Key { pc, lanes, calls: calls.to_vec(), step };
         if let Some(&at) = self.numbers.get(&key) {
             let found = &mut self.blocks[at];
@@ -912,17 +1046,19 @@ impl Walk {
                 if is_trap(&instruction) || instruction.row.name == "s_swappc_b64" {
                     list.push((pc, instruction));
                 }
-                break self.end(code, pc, &instruction, lanes, known, &calls)?;
+                break self.end(code, pc, &instruction, (lanes, step), known, &calls)?;
             }
             list.push((pc, instruction));
             if let Some(after) = pass(&instruction, full, &mut known) {
                 break if after {
-                    Exit::Jump(self.number(next, Lanes::All, &known, &calls))
+                    Exit::Jump(self.number(next, self.back(lanes), &known, &calls))
                 } else if sets_first(&instruction) {
                     Exit::Jump(self.number(next, Lanes::First, &known, &calls))
-                } else if full || widens(&instruction) {
-                    let all = self.number(next, Lanes::All, &known, &calls);
-                    Exit::Exec(all, self.number(next, Lanes::Some, &known, &calls))
+                } else if matches!(lanes, Lanes::None(_)) && narrows(&instruction) {
+                    Exit::Jump(self.number(next, lanes, &known, &calls))
+                } else if full || matches!(lanes, Lanes::None(_)) || widens(&instruction) {
+                    let all = self.number(next, self.back(lanes), &known, &calls);
+                    Exit::Exec(all, self.left(code, next, lanes, &known, &calls))
                 } else {
                     Exit::Jump(self.number(next, Lanes::Some, &known, &calls))
                 };
@@ -941,7 +1077,7 @@ impl Walk {
         code: &mut Code<'_>,
         pc: u64,
         instruction: &Instruction,
-        lanes: Lanes,
+        (lanes, step): (Lanes, Step),
         mut known: BTreeSet<u8>,
         calls: &[u64],
     ) -> Result<Exit, Refusal> {
@@ -956,7 +1092,7 @@ impl Walk {
             let target = match (self.jumps.get(&pc), calls.last()) {
                 (Some(&Target::Function(function)), _) if swaps => {
                     let none = BTreeSet::new();
-                    let all = self.number(next, Lanes::All, &none, &calls);
+                    let all = self.number(next, self.back(lanes), &none, &calls);
                     return Ok(Exit::Call(
                         pair,
                         function,
@@ -999,6 +1135,14 @@ impl Walk {
         Ok(match (condition(instruction.row), targets.as_slice()) {
             (Some((Condition::Exec, holds)), &[target, next]) if full => {
                 Exit::Jump(self.number(if holds { target } else { next }, lanes, &known, calls))
+            }
+            (Some((Condition::Exec, holds)), &[target, next]) if matches!(lanes, Lanes::None(_)) => {
+                Exit::Jump(self.number(if holds { next } else { target }, lanes, &known, calls))
+            }
+            (Some((Condition::Exec, holds)), &[target, next]) if let Step::Left(again) = step => {
+                let (some, none) = if holds { (target, next) } else { (next, target) };
+                let some = self.number(some, Lanes::Some, &known, calls);
+                Exit::Branch(Condition::Exec, some, self.number(none, Lanes::None(again), &known, calls))
             }
             (Some((condition, holds)), &[target, next]) => {
                 let target = self.number(target, lanes, &known, calls);

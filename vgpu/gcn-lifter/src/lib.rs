@@ -13,6 +13,7 @@
 //! | Module | What is in it |
 //! |---|---|
 //! | `node` | values and blocks |
+//! | `known` | bits of values that are known |
 //! | `simplify` | what values are equal to |
 //! | `graph` | the flow of a kernel |
 //! | `demand` | which lanes of registers are needed |
@@ -29,11 +30,13 @@
 //! | `memory` | loads, stores and atomic operations |
 //! | `vector` | vector instructions |
 //! | `nan` | which bits NaN has |
+//! | `asked` | which bits of values something depends on |
 //! | `passes` | from all that was written to what is needed |
 //! | `trim` | the registers that functions take and give |
 //! | `emit` | PTX |
 #![forbid(unsafe_code)]
 
+mod asked;
 mod compare;
 mod compute;
 mod demand;
@@ -44,6 +47,7 @@ mod functions;
 mod graph;
 mod half;
 mod indexed;
+mod known;
 mod memory;
 mod nan;
 mod node;

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::nan;
 use crate::node::{Access, End, Function, Op, Space, Type, Value};
 use crate::simplify::is_whole;
 use crate::state::VECTOR;
+use crate::{asked, nan};
 
 /// Words that a kernel finds among its arguments.
 #[derive(Clone, Copy)]
@@ -31,6 +31,7 @@ pub fn run(f: &mut Function, given: Option<Given>) {
     }
     trivial(f);
     redundant(f);
+    asked::run(f);
     for _ in 0..2 {
         f.rebuild();
         f.lanes = lanes(f);
@@ -39,7 +40,28 @@ pub fn run(f: &mut Function, given: Option<Given>) {
     trivial(f);
     f.lanes = lanes(f);
     dead(f);
+    constants_last(f);
     nan::run(f);
+}
+
+/// Constants come last where the order is no matter: the engine looks for divisors, factors and masks there.
+fn constants_last(f: &mut Function) {
+    for block in 0..f.blocks.len() {
+        for at in 0..f.blocks[block].list.len() {
+            let value = f.blocks[block].list[at];
+            let Op::Plain(
+                "add.u32" | "add.s64" | "and.b32" | "and.b64" | "or.b32" | "or.b64" | "xor.b32" | "xor.b64"
+                | "mul.lo.u32" | "mul.hi.u32" | "mul.hi.s32",
+            ) = f.op(value)
+            else {
+                continue;
+            };
+            let is_constant = |index: usize| f.as_constant(f.arg(value, index)).is_some();
+            if is_constant(0) && !is_constant(1) {
+                f.nodes[value.index()].args.swap(0, 1);
+            }
+        }
+    }
 }
 
 /// A word among the arguments that is known is no load.

@@ -3,6 +3,7 @@
 //! Machine code has words; addresses are of two of them, and so are masks. Here they become what the compiler had:
 //! sums of 64 bits, and a bit for each lane instead of a mask.
 
+use crate::known::Known;
 use crate::node::{Function, Op, Type, Value};
 
 /// Something that a value is equal to, and that is there already or simpler.
@@ -116,6 +117,15 @@ pub fn is_whole(f: &Function, low: Value, high: Value) -> bool {
 /// known of the pairs.
 fn sum_of_pairs(f: &mut Function, args: &[Value]) -> Option<Value> {
     let (a, b) = (args[0], args[1]);
+    // The upper half of a number that a constant is added to, with the constant.
+    for (pair, low) in [(a, b), (b, a)] {
+        if (f.op(pair), f.op(low)) == (Op::Pack, Op::Plain("cvt.u64.u32"))
+            && let Some(constant) = f.as_constant(f.arg(pair, 0))
+        {
+            let (number, constant) = (f.pack(f.arg(low, 0), f.arg(pair, 1)), f.wide(constant & 0xffff_ffff));
+            return Some(f.plain_wide("add.s64", &[number, constant]));
+        }
+    }
     let halves = |f: &Function, value: Value| match f.op(value) {
         Op::Pack => Some((f.arg(value, 0), f.arg(value, 1))),
         _ => None,
@@ -407,6 +417,23 @@ fn plain(f: &mut Function, name: &'static str, args: &[Value], ty: Type) -> Opti
     {
         return Some(f.make(Op::Lane, &[], Type::Word));
     }
+    if let ("bfe.u32" | "bfe.s32", &[_, Some(0), Some(bits @ 1..32)]) = (name, constants.as_slice()) {
+        // The sign of what is signed takes one.
+        let bits = bits - u64::from(name == "bfe.s32");
+        if Known::of(f, args[0]).most >> bits == 0 {
+            return Some(args[0]);
+        }
+    }
+    if let ("and.b32", &[None, Some(mask)] | &[Some(mask), None]) = (name, constants.as_slice()) {
+        let word = args[usize::from(constants[0].is_some())];
+        let known = Known::of(f, word);
+        if known.may & mask == known.must & mask {
+            return Some(f.constant(known.must & mask, ty));
+        }
+        if known.may & !mask == 0 {
+            return Some(word);
+        }
+    }
     match name {
         "not.pred" if f.op(args[0]) == Op::Plain("not.pred") => Some(f.arg(args[0], 0)),
         "setp.ne.b64" | "setp.eq.b64" | "setp.ne.b32" | "setp.eq.b32" | "and.b32" => {
@@ -433,6 +460,14 @@ fn chosen(f: &mut Function, name: &str, args: &[Value], ty: Type) -> Option<Valu
 /// Results of constants.
 fn evaluate(name: &str, constants: &[Option<u64>]) -> Option<u64> {
     let word = |index: usize| constants.get(index).copied().flatten();
+    if let (Some(value), Some(0), Some(bits @ 1..32)) = (word(0), word(1), word(2)) {
+        let above = 32 - bits;
+        return match name {
+            "bfe.u32" => Some((value << above & 0xffff_ffff) >> above),
+            "bfe.s32" => Some((((value << above) as u32).cast_signed() >> above) as u64),
+            _ => None,
+        };
+    }
     if constants.len() > 2 {
         return None;
     }

@@ -82,13 +82,19 @@ impl State {
     }
 
     pub fn begin(&mut self, block: usize, lanes: Lanes) {
-        (self.block, self.full, self.first, self.on) = (block, lanes.full(), lanes == Lanes::First, None);
+        (self.block, self.full, self.first) = (block, lanes.full(), lanes == Lanes::First);
+        self.on = matches!(lanes, Lanes::None(_)).then(|| self.f.bit(false));
         self.f.block = block;
         // Nobody has asked where a call leads to at which there is no code.
         self.goes = None;
         if self.first {
             let (one, none) = (self.f.word(1), self.f.word(0));
             self.set(scalar::EXEC.into(), one);
+            self.set(Variable::from(scalar::EXEC) + 1, none);
+        }
+        if matches!(lanes, Lanes::None(_)) {
+            let none = self.f.word(0);
+            self.set(scalar::EXEC.into(), none);
             self.set(Variable::from(scalar::EXEC) + 1, none);
         }
         if self.full {

@@ -10,7 +10,7 @@ mod memory;
 #[path = "../../gcn-interpreter/tests/support/mod.rs"]
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use support::Device;
 
 /// Kernels that are lifted whole.
 const KERNELS: &[&str] =
-    &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c", "calls.c", "first.c", "own.c"];
+    &["words.c", "numbers.c", "classes.c", "flow.c", "sizes.c", "calls.c", "first.c", "own.c", "rows.c"];
 /// The interpreter's, of which much is not yet.
 const PROGRAMS: &[&str] = &["integers.c", "floats.c", "structures.c", "group.c"];
 /// How many random programs are tried.
@@ -53,6 +53,8 @@ fn main() {
     }
     trials.push(Trial::test("apart", || Ok(nobodys()?)).with_ignored_flag(ignored));
     trials.push(Trial::test("chain", || Ok(chain()?)).with_ignored_flag(ignored));
+    trials.push(Trial::test("columns", || Ok(columns()?)).with_ignored_flag(ignored));
+    trials.push(Trial::test("steps", || Ok(steps()?)).with_ignored_flag(ignored));
     trials.push(Trial::test("together", || Ok(together()?)).with_ignored_flag(ignored));
     for program in PROGRAMS {
         for gpu in [Gpu::Gfx90a] {
@@ -112,6 +114,60 @@ fn nobodys() -> Result<(), String> {
     Ok(())
 }
 
+/// Where a constant says how many columns there are, addresses are made of nothing that hides their steps: numbers that are
+/// small enough anyway are not cut off.
+fn columns() -> Result<(), String> {
+    let text = "#include \"run.h\"\nstatic void compute(struct run *run) {\n  \
+                for (u32 i = run->item; i < 100000; i += 160) OUT(run->in[i / 1022 * 1024 + i % 1022]);\n}\n";
+    let lifted = lifted_text("columns.c", text, "-O2")?;
+    match lifted.lines().find(|line| line.starts_with("bfe.")) {
+        None => Ok(()),
+        Some(line) => Err(format!("it has `{line}`")),
+    }
+}
+
+/// Lanes that all leave a loop in the same turn have not gone apart: in a loop around it, addresses are made of nothing that
+/// depends on which lanes were on, in code for all lanes.
+fn steps() -> Result<(), String> {
+    let text = "#include \"run.h\"\nstatic void compute(struct run *run) {\n  \
+                for (u32 from = 0; from < run->in[0]; from += 4096)\n    \
+                for (u32 i = run->item; i < 4096; i += 64) run->out[from + i] = run->in[i + from] * 3;\n}\n";
+    let lifted = lifted_text("steps.c", text, "-O2")?;
+    let stores: Vec<&str> = lifted.lines().filter(|line| line.starts_with("st.global")).collect();
+    let is_free = |store: &&str| made_of(&lifted, store).iter().all(|line| !line.starts_with("selp."));
+    match stores.iter().any(is_free) {
+        true => Ok(()),
+        false => Err(format!("all of {stores:?} depend on which lanes were on")),
+    }
+}
+
+/// All lines of a kernel that the address of an access is made by.
+fn made_of<'a>(lifted: &'a str, access: &str) -> HashSet<&'a str> {
+    fn registers(text: &str) -> impl Iterator<Item = &str> {
+        let is_part = |letter: char| letter == '%' || letter.is_ascii_alphanumeric();
+        text.split(move |letter| !is_part(letter)).filter(|word| word.starts_with('%'))
+    }
+    let address = access.split(']').next().unwrap_or_default();
+    let (mut found, mut seen) = (HashSet::new(), HashSet::new());
+    let mut work: Vec<&str> = registers(address).collect();
+    while let Some(register) = work.pop() {
+        if !seen.insert(register) {
+            continue;
+        }
+        for line in lifted.lines().filter(|line| !line.starts_with("st.")) {
+            // A vector in braces is written, too.
+            let end =
+                if line.contains(" {") && !line.contains(", {") { line.find('}') } else { line.find(',') };
+            let Some((to, from)) = end.map(|end| line.split_at(end)) else { continue };
+            if registers(to).any(|to| to == register) {
+                found.insert(line);
+                work.extend(registers(from));
+            }
+        }
+    }
+    found
+}
+
 /// Functions of which each calls the next are lifted on little stack, however many there are.
 fn chain() -> Result<(), String> {
     const FUNCTIONS: usize = 400;
@@ -131,14 +187,8 @@ fn chain() -> Result<(), String> {
     text.push_str("static void compute(struct run *run) { OUT(f0(run, IN(0), 0)); }\n");
     let of_thread = std::thread::Builder::new().stack_size(STACK);
     let thread = of_thread.spawn(move || {
-        let (folder, gpu) = (sources_with("chain.c", &text)?, Gpu::Gfx90a);
-        let image = support::compile(gpu, "-O1", &folder.join("chain.c"), &[])?;
-        let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
-        let device = Device::new(gpu, DeviceMemory::new(), &object);
-        let run = Run::new(&device);
-        let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
-        let (lifted, ..) = launched::lifted(gpu, &device, &object, &["k"], &dispatch, Apart::All)?;
-        gangway_ptx::parse(&lifted.text).map(drop).map_err(|errors| errors.to_string())
+        let lifted = lifted_text("chain.c", &text, "-O1")?;
+        gangway_ptx::parse(&lifted).map(drop).map_err(|errors| errors.to_string())
     });
     let thread = thread.map_err(|error| error.to_string())?;
     thread.join().unwrap_or_else(|_| Err("it has panicked".to_owned()))
@@ -200,6 +250,18 @@ fn sources_with(name: &str, text: &str) -> Result<Folder, String> {
     folder.write("run.h", header);
     folder.write(name, text);
     Ok(folder)
+}
+
+/// What a source's kernel becomes.
+fn lifted_text(name: &str, text: &str, level: &str) -> Result<String, String> {
+    let (folder, gpu) = (sources_with(name, text)?, Gpu::Gfx90a);
+    let image = support::compile(gpu, level, &folder.join(name), &[])?;
+    let object = CodeObject::read(&image).map_err(|error| error.to_string())?;
+    let device = Device::new(gpu, DeviceMemory::new(), &object);
+    let run = Run::new(&device);
+    let dispatch = device.dispatch(&object, "k", run.size(), &run.arguments());
+    let (lifted, ..) = launched::lifted(gpu, &device, &object, &["k"], &dispatch, Apart::All)?;
+    Ok(lifted.text)
 }
 
 /// Lifts, compiles and runs a kernel, or says why it is refused.
