@@ -8,7 +8,7 @@ use core::ffi::c_void;
 pub type Microtask = *const c_void;
 
 macro_rules! cases {
-    ($function:ident, $thread:ident, $zero:ident, $arguments:ident, $count:ident;
+    ($function:ident, $thread:ident, $zero:ident, $arguments:ident, $count:ident, $otherwise:expr;
      $($number:literal: [$($index:literal)*])*) => {
         match $count {
             $($number => {
@@ -18,7 +18,7 @@ macro_rules! cases {
                 // SAFETY: the caller says that there are this many arguments.
                 unsafe { function($thread, $zero $(, $arguments.add($index).read())*) }
             })*
-            _ => too_many(),
+            _ => $otherwise,
         }
     };
     (@type $index:literal) => { *mut c_void };
@@ -32,7 +32,9 @@ macro_rules! cases {
 pub unsafe fn call(function: Microtask, place: Place, arguments: *mut *mut c_void, count: i64) {
     let (mut thread, mut zero) = (place.word(), 0);
     let (thread, zero) = (&raw mut thread, &raw mut zero);
-    cases! { function, thread, zero, arguments, count;
+    // SAFETY: as the caller says.
+    let many = || unsafe { call_with_many(function, thread, zero, arguments, count) };
+    cases! { function, thread, zero, arguments, count, many();
         0: []
         1: [0]
         2: [0 1]
@@ -50,6 +52,22 @@ pub unsafe fn call(function: Microtask, place: Place, arguments: *mut *mut c_voi
         14: [0 1 2 3 4 5 6 7 8 9 10 11 12 13]
         15: [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14]
         16: [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15]
+    }
+}
+
+/// The same with more arguments than most regions have. Unoptimised code has [`call`] as a whole, of which all these cases
+/// would be nine tenths.
+///
+/// # Safety
+/// As for [`call`].
+unsafe fn call_with_many(
+    function: Microtask,
+    thread: *mut i32,
+    zero: *mut i32,
+    arguments: *mut *mut c_void,
+    count: i64,
+) {
+    cases! { function, thread, zero, arguments, count, too_many();
         17: [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16]
         18: [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17]
         19: [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18]

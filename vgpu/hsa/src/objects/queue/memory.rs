@@ -16,6 +16,8 @@ const TICK: u64 = clock::FREQUENCY / crate::objects::agent::info::DEVICE_CLOCK;
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     space: &'static Space,
+    /// Where memory is that whoever made this holds for as long: the start, and how many bytes.
+    held: (u64, u64),
 }
 
 fn pointer<T>(address: u64) -> *mut T {
@@ -25,14 +27,25 @@ fn pointer<T>(address: u64) -> *mut T {
 impl Device {
     #[must_use]
     pub fn new(space: &'static Space) -> Self {
-        Self { space }
+        Self { space, held: (0, 0) }
     }
 
-    /// Checks an access; the memory stays while what is answered does.
-    fn check(&self, address: u64, size: usize, write: bool) -> Result<Hold<'static>, FaultKind> {
+    /// The same for the time in which memory stays that is held: accesses to it need not be looked at one by one.
+    #[must_use]
+    pub fn within(space: &'static Space, start: u64, bytes: u64, _held: &Hold<'static>) -> Self {
+        Self { space, held: (start, bytes) }
+    }
+
+    /// Checks an access; the memory stays while what is answered does, if it is not held anyhow.
+    #[inline]
+    fn check(&self, address: u64, size: usize, write: bool) -> Result<Option<Hold<'static>>, FaultKind> {
+        let (start, bytes) = self.held;
+        if bytes.checked_sub(address.wrapping_sub(start)).is_some_and(|behind| size as u64 <= behind) {
+            return Ok(None);
+        }
         let fine = self.space.check(address, size as u64, write).is_ok();
         let held = fine.then(|| self.space.hold(address, size as u64)).flatten();
-        held.ok_or(FaultKind::OutOfBounds { address, size, write })
+        held.map(Some).ok_or(FaultKind::OutOfBounds { address, size, write })
     }
 
     /// Whether an address is the host's own: usable, but perhaps not there.
@@ -142,5 +155,34 @@ impl Memory for Device {
 
     fn interrupt(&self, event: u32) {
         signal::interrupt(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gangway_device_memory::{AllocationKind, Request};
+
+    use super::*;
+
+    #[test]
+    fn held_memory_is_checked_to_its_ends() {
+        let space = Space::get().expect("there are addresses");
+        let start = space.allocate(&Request::new(0, 256, AllocationKind::Arena)).expect("memory");
+        let held = space.hold(start, 256).expect("it is allocated");
+        let memory = Device::within(space, start, 256, &held);
+        memory.write(start + 252, &7u32.to_ne_bytes()).expect("it is inside");
+        let mut word = [0; 4];
+        memory.read(start + 252, &mut word).expect("it is inside");
+        assert_eq!(u32::from_ne_bytes(word), 7);
+        for address in [start + 253, start + 256, start - 4, 0, u64::MAX - 3] {
+            let found = memory.read(address, &mut word);
+            let expected = FaultKind::OutOfBounds { address, size: 4, write: false };
+            assert_eq!(found, Err(expected), "{address:#x}");
+        }
+        // It stays as long as it is held, and no longer.
+        space.free(start).expect("it is allocated");
+        memory.read(start, &mut word).expect("it is held");
+        drop(held);
+        assert!(Device::new(space).read(start, &mut word).is_err());
     }
 }

@@ -154,7 +154,13 @@ impl Job {
     fn work(&self, scratch: Scratch) {
         let dispatch = Dispatch { scratch, ..self.dispatch };
         let stop = &self.queue.stop;
-        if let Err(fault) = launch_part(&Device::new(self.space), &dispatch, &self.groups, stop) {
+        // Most accesses of unoptimised code are to private memory.
+        let held = self.space.hold(scratch.base, scratch.size);
+        let memory = held.as_ref().map_or_else(
+            || Device::new(self.space),
+            |held| Device::within(self.space, scratch.base, scratch.size, held),
+        );
+        if let Err(fault) = launch_part(&memory, &dispatch, &self.groups, stop) {
             self.note(fault);
         }
     }
