@@ -1,4 +1,5 @@
 // with: openmp
+// options: -O1 -g --check=race
 // The program waits for one of two regions, and reads what that has copied back.
 #include <stdio.h>
 
