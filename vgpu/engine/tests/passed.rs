@@ -121,7 +121,7 @@ fn random_loops() {
             }
         }
         let turns = 3 + random.below(80) as u32;
-        let own = 4 * random.below(200) as u32 & !7;
+        let own = (4 * random.below(200) as u32) & !7;
         agree(&(walk(own, turns, step, &turn) + "\n  st.shared.u32 [mem], %r9;"), 1 + random.below(4) as u32);
     }
 }
