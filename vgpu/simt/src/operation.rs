@@ -420,45 +420,15 @@ impl Operation {
         self.kind.each_slot(tell);
     }
 
-    /// Tells which places other than slots it names, but as what an access is counted from.
+    /// Tells which places it names, but for those that accesses are counted from.
     pub fn each_place(&self, tell: &mut dyn FnMut(Place)) {
-        let mut source = |source: Source| {
+        self.kind.each_source(&mut |source| {
             if let Source::Address(place, _) = source {
                 tell(place);
             }
-        };
-        match &self.kind {
-            Kind::Compute(Compute { sources, .. })
-            | Kind::Exchange(Exchange { sources, .. })
-            | Kind::Move { sources, .. } => sources.iter().for_each(|read| source(read.source)),
-            Kind::Repack { sources, .. } | Kind::Store { sources, .. } => {
-                sources.iter().for_each(|&from| source(from));
-            }
-            Kind::Atomic(atomic) => atomic.sources.iter().for_each(|&from| source(from)),
-            Kind::Copy { taken, .. } => source(*taken),
-            Kind::ConvertAddress { source: from, .. } | Kind::IsInSpace { source: from, .. } => source(*from),
-            Kind::Stack {
-                stack: Stack::Allocate { size: from, .. } | Stack::Restore { top: from }, ..
-            } => {
-                source(*from);
-            }
-            Kind::Matrix(matrix) => matrix.sources.iter().for_each(|(read, _)| source(read.source)),
-            Kind::Table { index } => source(*index),
-            Kind::Barrier(barrier) => {
-                source(barrier.number);
-                barrier.count.into_iter().for_each(&mut source);
-                if let Meeting::Reduce { source: from, .. } = barrier.meeting {
-                    source(from);
-                }
-            }
-            Kind::Call(call) => call.each_place(tell),
-            Kind::Load { .. }
-            | Kind::Stack { stack: Stack::Save { .. }, .. }
-            | Kind::ActiveLanes { .. }
-            | Kind::Fence { .. }
-            | Kind::Sleep
-            | Kind::Nothing
-            | Kind::Go => {}
+        });
+        if let Kind::Call(call) = &self.kind {
+            call.each_place(tell);
         }
     }
 }
@@ -480,67 +450,84 @@ fn written(slot: Option<u32>, tell: &mut dyn FnMut(u32, bool)) {
 impl Kind {
     fn each_slot(&self, tell: &mut dyn FnMut(u32, bool)) {
         match self {
-            Kind::Compute(Compute { sources, results, .. })
-            | Kind::Exchange(Exchange { sources, results, .. })
-            | Kind::Move { sources, results } => {
-                results.iter().for_each(|result| written(result.slot, tell));
-                sources.iter().for_each(|value| read(value.source, tell));
-            }
-            Kind::Repack { sources, results, .. } => {
-                results.iter().for_each(|&slot| written(slot, tell));
-                sources.iter().for_each(|&source| read(source, tell));
-            }
+            Kind::Compute(Compute { results, .. })
+            | Kind::Exchange(Exchange { results, .. })
+            | Kind::Move { results, .. } => results.iter().for_each(|result| written(result.slot, tell)),
+            Kind::Repack { results, .. } => results.iter().for_each(|&slot| written(slot, tell)),
             Kind::Load { address, results, .. } => {
                 results.iter().for_each(|&slot| written(slot, tell));
                 address.each_slot(false, tell);
             }
-            Kind::Store { address, sources, .. } => {
-                address.each_slot(true, tell);
-                sources.iter().for_each(|&source| read(source, tell));
-            }
+            Kind::Store { address, .. } => address.each_slot(true, tell),
             Kind::Atomic(atomic) => {
                 written(atomic.result, tell);
                 atomic.address.each_slot(false, tell);
-                atomic.sources.iter().for_each(|&source| read(source, tell));
             }
-            Kind::Copy { to, from, taken, .. } => {
+            Kind::Copy { to, from, .. } => {
                 to.each_slot(false, tell);
                 from.each_slot(false, tell);
-                read(*taken, tell);
             }
-            Kind::ConvertAddress { source, result, .. } | Kind::IsInSpace { source, result, .. } => {
-                written(*result, tell);
-                read(*source, tell);
-            }
-            Kind::Stack { stack, .. } => match *stack {
-                Stack::Allocate { size, result, .. } => {
-                    written(result, tell);
-                    read(size, tell);
-                }
-                Stack::Save { result } => written(result, tell),
-                Stack::Restore { top } => read(top, tell),
-            },
+            Kind::ConvertAddress { result, .. }
+            | Kind::IsInSpace { result, .. }
+            | Kind::Stack { stack: Stack::Allocate { result, .. } | Stack::Save { result }, .. }
+            | Kind::ActiveLanes { result } => written(*result, tell),
             Kind::Matrix(matrix) => {
                 matrix.results.iter().for_each(|(result, _)| written(result.slot, tell));
                 if let Some(address) = &matrix.address {
                     address.each_slot(false, tell);
                 }
-                matrix.sources.iter().for_each(|(value, _)| read(value.source, tell));
             }
-            Kind::ActiveLanes { result } => written(*result, tell),
-            Kind::Fence { .. } | Kind::Sleep | Kind::Nothing | Kind::Go => {}
-            Kind::Table { index } => read(*index, tell),
             Kind::Barrier(barrier) => {
                 if let Meeting::Reduce { result, .. } = barrier.meeting {
                     written(result, tell);
                 }
-                read(barrier.number, tell);
-                barrier.count.into_iter().for_each(|count| read(count, tell));
-                if let Meeting::Reduce { source, .. } = barrier.meeting {
-                    read(source, tell);
-                }
             }
             Kind::Call(call) => call.each_slot(tell),
+            Kind::Stack { stack: Stack::Restore { .. }, .. }
+            | Kind::Fence { .. }
+            | Kind::Sleep
+            | Kind::Nothing
+            | Kind::Table { .. }
+            | Kind::Go => {}
+        }
+        self.each_source(&mut |source| read(source, tell));
+    }
+
+    /// Tells what values it reads, but those of an access's address, and those of a call, which are in the order of its
+    /// arguments with what is read of places.
+    fn each_source(&self, tell: &mut dyn FnMut(Source)) {
+        match self {
+            Kind::Compute(Compute { sources, .. })
+            | Kind::Exchange(Exchange { sources, .. })
+            | Kind::Move { sources, .. } => sources.iter().for_each(|value| tell(value.source)),
+            Kind::Repack { sources, .. } | Kind::Store { sources, .. } => {
+                sources.iter().for_each(|&source| tell(source));
+            }
+            Kind::Atomic(atomic) => atomic.sources.iter().for_each(|&source| tell(source)),
+            Kind::Copy { taken: source, .. }
+            | Kind::ConvertAddress { source, .. }
+            | Kind::IsInSpace { source, .. }
+            | Kind::Stack {
+                stack: Stack::Allocate { size: source, .. } | Stack::Restore { top: source },
+                ..
+            }
+            | Kind::Table { index: source } => tell(*source),
+            Kind::Matrix(matrix) => matrix.sources.iter().for_each(|(value, _)| tell(value.source)),
+            Kind::Barrier(barrier) => {
+                tell(barrier.number);
+                barrier.count.into_iter().for_each(&mut *tell);
+                if let Meeting::Reduce { source, .. } = barrier.meeting {
+                    tell(source);
+                }
+            }
+            Kind::Load { .. }
+            | Kind::Stack { stack: Stack::Save { .. }, .. }
+            | Kind::ActiveLanes { .. }
+            | Kind::Fence { .. }
+            | Kind::Sleep
+            | Kind::Nothing
+            | Kind::Call(_)
+            | Kind::Go => {}
         }
     }
 }
@@ -560,6 +547,7 @@ impl Exchange {
 }
 
 impl Call {
+    /// Tells which places it reads, writes and passes on.
     fn each_place(&self, tell: &mut dyn FnMut(Place)) {
         if let Target::Address { source: Source::Address(place, _), .. } = self.target {
             tell(place);

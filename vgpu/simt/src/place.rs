@@ -16,6 +16,15 @@ pub enum Space {
     Parameters,
 }
 
+impl Space {
+    /// Whether threads may come upon each other there: it is not a lane's own, and nobody writes constants while a
+    /// kernel runs.
+    #[must_use]
+    pub const fn may_race(self) -> bool {
+        matches!(self, Space::Generic | Space::Global | Space::Shared)
+    }
+}
+
 /// Where a named thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {

@@ -18,34 +18,35 @@ use super::layout::Layout;
 /// first that most accesses name.
 const MOST_SLOTS: usize = 128;
 
-/// The variables in local memory: where they are behind the frame.
-pub(super) fn variables(body: &Body, layout: &Layout) -> Vec<Range<u32>> {
+/// The variables in local memory: where they begin and end behind the frame.
+pub(super) type Variables = BTreeMap<u32, u32>;
+
+pub(super) fn variables(body: &Body, layout: &Layout) -> Variables {
     let places = body.variables.iter().zip(&layout.variables);
     let local = places.filter(|(variable, _)| variable.space.plain() == StateSpace::Local);
     let ranges = local.filter_map(|(variable, &place)| {
         let Place::Local(start) = place else { return None };
-        Some(start..start.checked_add(u32::try_from(variable.size()?).ok()?)?)
+        Some((start, start.checked_add(u32::try_from(variable.size()?).ok()?)?))
     });
     ranges.collect()
 }
 
 /// Counts accesses from the variables that they are to, and makes slots of variables if it may.
-pub(super) fn keep(code: &mut Function, variables: &[Range<u32>], slots: bool) {
+pub(super) fn keep(code: &mut Function, variables: &Variables, slots: bool) {
     if variables.is_empty() {
         return;
     }
     let pointers = pointers(code);
     // Which accesses are counted from variables, and by the start of its variable where each is.
     let mut counted = vec![false; code.operations.len()];
-    let mut accesses: BTreeMap<u32, Vec<(usize, u32)>> =
-        variables.iter().map(|variable| (variable.start, Vec::new())).collect();
+    let mut accesses: BTreeMap<u32, Vec<Counted>> = BTreeMap::new();
     for (index, operation) in code.operations.iter_mut().enumerate() {
         let Some((start, offset)) = accessed(operation, index, &pointers, variables) else { continue };
         if let Some((access, address)) = place_of(&mut operation.kind) {
             access.space = Space::Local;
             *address = Address { base: Base::Place(Place::Local(start)), offset: offset.into() };
+            accesses.entry(start).or_default().push(Counted { index, offset, access: *access });
         }
-        accesses.entry(start).or_default().push((index, offset));
         counted[index] = true;
     }
     if !slots {
@@ -55,6 +56,13 @@ pub(super) fn keep(code: &mut Function, variables: &[Range<u32>], slots: bool) {
         accesses.remove(&variable);
     }
     make_slots(code, accesses.into_values());
+}
+
+/// An access that is counted from its variable: the operation, how far behind the start, and what it moves.
+struct Counted {
+    index: usize,
+    offset: u32,
+    access: Access,
 }
 
 /// Addresses of variables, by the slot that has one and never anything else: the variable, how far behind its start,
@@ -121,7 +129,7 @@ fn accessed(
     operation: &Operation,
     index: usize,
     pointers: &Pointers,
-    variables: &[Range<u32>],
+    variables: &Variables,
 ) -> Option<(u32, u32)> {
     let (Kind::Load { access, address, .. } | Kind::Store { access, address, .. }) = &operation.kind else {
         return None;
@@ -138,9 +146,8 @@ fn accessed(
         _ => return None,
     };
     let offset = u32::try_from(offset.checked_add(address.offset)?).ok()?;
-    let variable = variables.iter().find(|variable| variable.start == start)?;
     let first = start.checked_add(offset)?;
-    let inside = first.checked_add(access.size())? <= variable.end;
+    let inside = first.checked_add(access.size())? <= *variables.get(&start)?;
     (inside && first.is_multiple_of(access.size())).then_some((start, offset))
 }
 
@@ -188,16 +195,12 @@ struct Piece {
 }
 
 /// Makes slots of variables' pieces.
-fn make_slots(code: &mut Function, variables: impl Iterator<Item = Vec<(usize, u32)>>) {
+fn make_slots(code: &mut Function, variables: impl Iterator<Item = Vec<Counted>>) {
     let mut pieces = Vec::new();
     for mut accesses in variables {
-        accesses.sort_unstable_by_key(|&(_, offset)| offset);
+        accesses.sort_by_key(|counted| counted.offset);
         let first = pieces.len();
-        for (index, offset) in accesses {
-            let (Kind::Load { access, .. } | Kind::Store { access, .. }) = &code.operations[index].kind
-            else {
-                continue;
-            };
+        for Counted { index, offset, access } in accesses {
             let range = offset..offset + access.size();
             let ty = (access.count == 1 && access.ty != Scalar::Predicate).then_some(access.ty);
             match pieces[first..].last_mut() {

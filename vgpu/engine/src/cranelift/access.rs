@@ -40,9 +40,7 @@ impl Emitter<'_, '_> {
     /// Tells who watches accesses that lanes are about to make one, at steps from the place that lane 0 has. What
     /// is stored has been passed.
     pub fn tell_of(&mut self, access: Access, store: bool, lanes: Value, first: Value, step: i64) {
-        // Nobody writes constants while a kernel runs.
-        let unseen = matches!(access.space, Space::Local | Space::Parameters | Space::Constant);
-        if !self.unit.watch || unseen {
+        if !self.unit.watch || !access.space.may_race() {
             return;
         }
         let (step, described) = (self.number(step), self.described(access));

@@ -7,9 +7,10 @@
 //! code, which Cranelift's converged code calls where all lanes enter one.
 //!
 //! LLVM runs in a process of its own (`gangway-llvm`); `object` and `lines` read what it makes.
-//! `region` and `uniform` write a region's function, `counted` its innermost loops with what is `going` on in steps and what `near` knows of indices, and
-//! `lane` what is in it, with `operations`, `numbers`, `memory`, in check mode `windows` of what is `granted`, and `sequence`, as the `text` of LLVM's IR.
-//! What is `told` of accesses where they are watched is told of loops behind their turns, where they have `passed`.
+//! `region` and `uniform` write a region's function, `counted` its innermost loops with what is `going` on in steps and
+//! what `near` knows of indices, and `lane` what is in it, with `operations`, `numbers`, `memory`, in check mode
+//! `windows` of what is `granted`, and `sequence`, as the `text` of LLVM's IR. Where accesses are watched, each is
+//! `told` of, those of loops behind their turns, where they have `passed`.
 
 mod callee;
 mod counted;

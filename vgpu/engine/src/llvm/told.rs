@@ -26,9 +26,7 @@ pub(super) fn told(operation: &Operation) -> Option<(Access, bool)> {
 fn is_told(access: Access, address: &Address) -> bool {
     let named =
         matches!(address.base, Base::Place(Place::Slot(_) | Place::Parameter(_) | Place::Argument(_)));
-    // Nobody writes constants while a kernel runs.
-    let unseen = matches!(access.space, Space::Local | Space::Parameters | Space::Constant);
-    !named && !unseen
+    !named && access.space.may_race()
 }
 
 impl Lane<'_> {

@@ -98,8 +98,14 @@ impl Folder {
         Some(bytes)
     }
 
-    /// Writes a file in one step, as far as anybody can see.
+    /// Writes a file as [`put`](Self::put) does, and removes what has become too much in its folder.
     pub fn write(&self, part: &str, name: &str, bytes: &[u8]) -> Result<(), Errno> {
+        shrink(&self.put(part, name, bytes)?);
+        Ok(())
+    }
+
+    /// Writes a file in one step, as far as anybody can see; its folder.
+    pub fn put(&self, part: &str, name: &str, bytes: &[u8]) -> Result<OwnedFd, Errno> {
         // Beyond this limit the process would get a signal that ends it.
         if getrlimit(Resource::Fsize).current.is_some_and(|most| bytes.len() as u64 > most) {
             return Err(Errno::FBIG);
@@ -114,8 +120,7 @@ impl Folder {
             let _ = unlinkat(&part, &temporary, AtFlags::empty());
         }
         renamed?;
-        shrink(&part);
-        Ok(())
+        Ok(part)
     }
 }
 

@@ -35,6 +35,10 @@ use crate::compile;
 const MAGIC: [u8; 8] = *b"gangvgpu";
 /// Magic, checksum, lengths of the code and of the positions.
 const HEADER: usize = 8 + 32 + 4 + 4;
+/// To look whether a folder has become too large takes up to a millisecond. It is done for each large file, and for one of
+/// so many others.
+const LARGE: usize = 1 << 20;
+const LOOKS: u8 = 8;
 
 /// Where compiled code is kept. The engines of a process share one.
 #[derive(Debug, Default)]
@@ -92,7 +96,13 @@ impl Files {
             return;
         }
         let (part, name) = file(key);
-        if self.folder.write(&part, &name, &encode(key, compiled)).is_err() {
+        let bytes = encode(key, compiled);
+        let looks = bytes.len() >= LARGE || key[31].is_multiple_of(LOOKS);
+        let written = match looks {
+            true => self.folder.write(&part, &name, &bytes),
+            false => self.folder.put(&part, &name, &bytes).map(drop),
+        };
+        if written.is_err() {
             self.readonly.store(true, Ordering::Relaxed);
         }
     }
